@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# make            build jvmscope, without root and without a running BTF kernel
+# make demo       install what is missing, build, record a sample JVM (root)
+# make check      the same set-up, then all quick tests (root for the live ones)
+# scripts/targets.mk has the rest: check-full, check-vm, check-jdks, check-cross, bench, fuzz, soak
+BUILD     ?= .build
+CLANG     ?= clang
+BPFTOOL   ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+LLVM_STRIP ?= llvm-strip
+MACHINE   ?= $(shell uname -m)
+ARCH      := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
+VERSION   := $(shell cat VERSION)
+PREFIX    ?= /usr/local
+
+WARNINGS  := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	     -Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla \
+	     -Wformat=2 -Wundef -Wnull-dereference -Wswitch-enum
+CPPFLAGS  += -D_GNU_SOURCE -DJVMSCOPE_VERSION='"$(VERSION)"' -I. -Iuserspace -isystem $(BUILD)
+CFLAGS    += -std=gnu17 -g $(WARNINGS) -MMD -MP
+HARDEN    := -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
+LDFLAGS   += -pie -Wl,-z,relro,-z,now
+LDLIBS    := -lbpf -ldw -lelf -llzma -lz -lyajl -liberty
+BPFFLAGS  := -target bpf -mcpu=v3 -std=gnu17 -O2 -g -MMD -MP -Wall -Wextra -Werror \
+	     -Wno-unused-parameter -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Ivmlinux/$(ARCH) \
+	     -Ivmlinux -idirafter /usr/include/$(MACHINE)-linux-gnu
+
+# make unit DIRS="base target" compiles and tests only these folders.
+DIRS      ?= base model target jvm live cli
+MAIN_SRC  := userspace/cli/main.c
+SRC       := $(filter-out $(MAIN_SRC),$(foreach d,$(DIRS),$(wildcard userspace/$(d)/*.c)) \
+	     $(if $(filter model,$(DIRS)),$(wildcard exporters/*.c)) $(wildcard trie/trie*.c))
+# core.bpf.c defines the shared maps; bpftool needs the definition before its users.
+BPF_SRC   := bpf/core.bpf.c $(filter-out bpf/core.bpf.c,$(wildcard bpf/*.bpf.c))
+BPF_OBJ   := $(BPF_SRC:%.c=$(BUILD)/%.o)
+OBJ       := $(SRC:%.c=$(BUILD)/%.o)
+MAIN_OBJ  := $(MAIN_SRC:%.c=$(BUILD)/%.o)
+SKELETON  := $(BUILD)/jvmscope.skel.h
+SANITIZE  := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer
+# A unit test file tests/unit/DIR_NAME.c belongs to the folder DIR (bpf, base, exporters, ...).
+UNIT_SRC  := $(foreach d,$(DIRS) bpf $(if $(filter model,$(DIRS)),exporters),$(wildcard tests/unit/$(d)_*.c))
+UNIT_OBJ  := $(patsubst %.c,$(BUILD)/asan/%.o,$(SRC) $(UNIT_SRC)) $(BUILD)/asan/tests/unit/main.o
+SUITES    := $(patsubst tests/unit/%.c,%,$(UNIT_SRC))
+
+all: $(BUILD)/jvmscope
+
+# Every bpf/*.bpf.c is its own object; linked together they are one program.
+$(BUILD)/bpf/%.o: bpf/%.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPFFLAGS) -c $< -o $@
+
+$(BUILD)/jvmscope.bpf.o: $(BPF_OBJ)
+	$(BPFTOOL) gen object $@ $^
+	$(LLVM_STRIP) -g $@
+
+$(SKELETON): $(BUILD)/jvmscope.bpf.o
+	$(BPFTOOL) gen skeleton $< name jvmscope_bpf > $@
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -c $< -o $@
+
+$(BUILD)/asan/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests -I$(BUILD)/asan $(CFLAGS) $(SANITIZE) -c $< -o $@
+
+# Only live.c includes the skeleton, and -MMD does not track -isystem headers.
+$(BUILD)/userspace/live/live.o $(BUILD)/asan/userspace/live/live.o: $(SKELETON)
+
+$(BUILD)/jvmscope: $(MAIN_OBJ) $(OBJ)
+	$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+# The list of suites is the list of files in tests/unit.
+$(BUILD)/asan/suites.inc: $(UNIT_SRC) Makefile
+	@mkdir -p $(@D)
+	@printf 'SUITE(%s)\n' $(SUITES) > $@
+$(BUILD)/asan/tests/unit/main.o: $(BUILD)/asan/suites.inc
+
+$(BUILD)/unit: $(UNIT_OBJ)
+	$(CC) $(SANITIZE) $^ -lcunit $(LDLIBS) -o $@
+
+unit: $(BUILD)/unit
+	$<
+
+lint:
+	tests/lint/run.sh
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all unit lint clean
+.DELETE_ON_ERROR:
+include $(wildcard scripts/targets.mk)
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_EXPORTER_H
+#define JVMSCOPE_EXPORTER_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "model/recording.h"
+
+struct export_options {
+	enum rec_metric metric; /* collapsed: which profile */
+	bool lines;		/* collapsed: line numbers */
+	bool annotate;		/* collapsed: suffixes _[j] _[1] _[0] _[i] _[k] */
+	bool threads;		/* collapsed: the thread as root frame */
+};
+
+/* A function from a recording to bytes. */
+struct exporter {
+	const char *name;   /* as typed after --format */
+	const char *suffix; /* ".json" */
+	bool needs_samples;
+	/* Returns 0, -EIO when out reports an error, -ENOMEM. */
+	int (*write)(const struct recording *rec, const struct export_options *options, FILE *out);
+};
+
+/* The table, ended by a NULL name. */
+extern const struct exporter exporters[];
+
+/* By name, or by the suffix of a path (the longest that fits). NULL when there is none. */
+const struct exporter *exporter_by_name(const char *name);
+const struct exporter *exporter_by_path(const char *path);
+
+#endif

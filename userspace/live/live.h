@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_LIVE_H
+#define JVMSCOPE_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct recording;
+
+/*
+ * BPF from userspace: loads the programs, knows the targets, drains the ring into a recording.
+ *
+ * One thread. The caller waits on live_fd() (epoll) and calls live_poll() when it is readable,
+ * and live_tick() about ten times a second.
+ */
+struct live;
+
+enum live_clock {
+	LIVE_CLOCK_AUTO,   /* hardware cycles when a PMU counts them, else cpu-clock */
+	LIVE_CLOCK_CPU,	   /* cpu-clock, a software timer */
+	LIVE_CLOCK_CYCLES, /* hardware cycles, or an error */
+};
+
+struct live_options {
+	uint32_t frequency;  /* samples per second and CPU */
+	uint32_t max_depth;  /* frames kept of a stack */
+	uint64_t ring_bytes; /* rounded up to a power of two pages */
+	enum live_clock clock;
+	bool stats; /* measure the programs' run time (needs CAP_SYS_ADMIN) */
+};
+
+/*
+ * Opens and loads the programs and opens the (disabled) CPU events.
+ *
+ * Logs one line and returns -EPERM (which right is missing), -ENOTSUP (which kernel feature),
+ * -ENOMEM or another negative errno; never only a libbpf log.
+ */
+int live_open(const struct live_options *options, struct live **out);
+void live_close(struct live *live);
+
+/*
+ * Adds a process. It is sampled with native frames at once, and with Java frames as soon as its
+ * JVM can be read: now, or, when it is still starting, in one of the next ticks.
+ *
+ * must_be_jvm: a process without libjvm.so is refused (-ENOENT, logged); else it is awaited.
+ * Returns 0 and the target's index (>= 0) in *index, or a negative errno; failures are logged.
+ */
+int live_add(struct live *live, pid_t pid, bool must_be_jvm, uint32_t *index);
+
+/* Starts and stops sampling. live_stop drains the ring and adds all counters to the recording. */
+int live_start(struct live *live, struct recording *rec);
+int live_stop(struct live *live, struct recording *rec);
+
+/* Readable when records wait. */
+int live_fd(const struct live *live);
+
+/* Drains what is there; never waits. Returns the number of records, or a negative errno. */
+int live_poll(struct live *live, struct recording *rec);
+
+/*
+ * What needs doing now and then: targets that ended, JVMs that became readable, new threads and
+ * mappings. Returns how many targets still live.
+ */
+int live_tick(struct live *live, struct recording *rec);
+
+/* For the status line. */
+struct live_status {
+	uint64_t samples; /* kept */
+	uint64_t complete;
+	uint64_t truncated;
+	uint64_t broken;
+	uint64_t lost;
+	uint64_t own_cpu_ns; /* since live_open */
+	uint32_t targets;    /* alive */
+	uint32_t java;	     /* of which Java frames are named */
+	const char *clock;   /* "cpu-clock", "cycles" */
+};
+void live_status(struct live *live, struct live_status *out);
+
+/* Whether every target that was added turned out to be a JVM whose Java frames could be read. */
+bool live_all_java(const struct live *live);
+
+/* What the kernel can do for us, for doctor: one line per need. */
+enum live_need_state { LIVE_NEED_OK, LIVE_NEED_DEGRADED, LIVE_NEED_MISSING };
+struct live_need {
+	const char *name; /* "BTF", "CAP_BPF", "perf cpu-clock" */
+	enum live_need_state state;
+	char text[160]; /* what is so, and when not ok what to do */
+};
+/* Fills at most max; returns how many. Never logs, leaves nothing loaded. */
+size_t live_needs(struct live_need *out, size_t max);
+
+#endif
