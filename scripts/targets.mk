@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# The targets that are not the build: demo, checks, measurements. Included by the Makefile.
+export BUILD CLANG BPFTOOL LLVM_STRIP
+
+CLANG_TIDY ?= $(firstword $(wildcard /usr/bin/clang-tidy-14) clang-tidy)
+
+demo:
+	@scripts/demo.sh
+
+# All quick tests; the last line is "N passed, N failed, N skipped".
+check:
+	@scripts/check.sh quick
+
+# Every acceptance test that needs no other kernel, no other JDK and no hours.
+check-full:
+	@scripts/check.sh full
+
+# The BPF objects of both compilers on other kernels, in QEMU.
+check-vm:
+	@scripts/setup.sh build check full jdk
+	@tests/vm/check.sh
+
+# The same live tests on the JDKs from 8 to the newest that the mirror has.
+check-jdks:
+	@scripts/setup.sh build check jdk
+	@$(MAKE) -s all
+	@tests/live/check_jdks.sh
+
+# Compiles everything for the other architecture; runs nothing.
+check-cross:
+	@scripts/setup.sh build full
+	@scripts/cross.sh
+
+bench: all
+	@bench/bench.py
+
+soak: all
+	@tests/live/run.py --soak
+
+.PHONY: demo check check-full check-vm check-jdks check-cross bench soak tidy
+
+# ---- clang-tidy: a stamp for each file that passed, as old as the newest header it may see
+
+TIDY_SRC   := $(wildcard userspace/*/*.c exporters/*.c trie/*.c)
+TIDY_BPF   := $(wildcard bpf/*.bpf.c)
+TIDY_SEES  := .clang-tidy Makefile $(wildcard userspace/*/*.h exporters/*.h trie/*.h bpf/*.h vmlinux/*.h)
+TIDY_STAMP := $(TIDY_SRC:%=$(BUILD)/tidy/%.ok) $(TIDY_BPF:%=$(BUILD)/tidy/%.ok)
+
+tidy: $(TIDY_STAMP)
+
+# The generated skeleton leaks when memory is out, and the analyzer follows it there.
+$(BUILD)/tidy/userspace/live/live.c.ok: TIDY_FLAGS := --checks=-clang-analyzer-unix.Malloc
+$(BUILD)/tidy/userspace/live/live.c.ok: $(SKELETON)
+
+$(BUILD)/tidy/bpf/%.ok: bpf/% $(TIDY_SEES)
+	@mkdir -p $(@D)
+	$(CLANG_TIDY) --quiet $< -- $(filter-out -MMD -MP,$(BPFFLAGS)) 2>$@.log || { cat $@.log >&2; false; }
+	@touch $@
+
+$(BUILD)/tidy/%.ok: % $(TIDY_SEES)
+	@mkdir -p $(@D)
+	$(CLANG_TIDY) --quiet $(TIDY_FLAGS) $< -- $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) 2>$@.log || \
+		{ cat $@.log >&2; false; }
+	@touch $@
