@@ -89,5 +89,5 @@ clean:
 
 .PHONY: all unit lint clean
 .DELETE_ON_ERROR:
-include $(wildcard scripts/targets.mk)
+include $(wildcard scripts/*.mk)
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/decode.h"
+
+#include <bpf/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/recording.h"
+#include "target/target.h"
+
+#define STACKS_PER_GENERATION (1u << 17)
+#define THREAD_NAME_MAX	      64
+
+/* ---- stacks */
+
+static uint64_t stack_key(uint32_t target, uint64_t hash)
+{
+	return hash ^ (uint64_t)target * 0x9e3779b97f4a7c15ull;
+}
+
+static void remember_stack(struct decoder *d, uint64_t key, uint32_t stack)
+{
+	if (d->stacks.count >= STACKS_PER_GENERATION) {
+		map64_free(&d->older);
+		d->older = d->stacks;
+		d->stacks = (struct map64){ 0 };
+	}
+	map64_set(&d->stacks, key, stack);
+}
+
+static bool find_stack(struct decoder *d, uint64_t key, uint32_t *stack)
+{
+	if (map64_get(&d->stacks, key, stack))
+		return true;
+	if (!map64_get(&d->older, key, stack))
+		return false;
+	remember_stack(d, key, *stack);
+	return true;
+}
+
+static void assembly_free(struct assembly *a)
+{
+	free(a->stack.frames);
+	*a = (struct assembly){ 0 };
+}
+
+/* A stack that will never be completed, since a later part was lost, gives way to a new one. */
+static struct assembly *assembly_for(struct decoder *d, const struct jvs_stack_part *part)
+{
+	struct assembly *fresh = &d->assemblies[part->event.cpu % DECODE_ASSEMBLIES];
+
+	for (size_t i = 0; i < DECODE_ASSEMBLIES; i++) {
+		if (d->assemblies[i].capture == part->capture)
+			return &d->assemblies[i];
+		if (d->assemblies[i].capture == 0)
+			fresh = &d->assemblies[i];
+	}
+	if (part->first != 0)
+		return NULL;
+	assembly_free(fresh);
+	fresh->stack.frames = calloc(part->stored ? part->stored : 1, sizeof(struct jvs_frame));
+	if (!fresh->stack.frames)
+		return NULL;
+	fresh->capture = part->capture;
+	fresh->stack.stored = part->stored;
+	fresh->stack.walked = part->walked;
+	fresh->stack.status = part->status;
+	return fresh;
+}
+
+static bool part_is_sane(const struct jvs_stack_part *part, size_t size)
+{
+	return size >= JVS_STACK_PART_HEADER && part->count <= JVS_PART_FRAMES &&
+	       size >= JVS_STACK_PART_HEADER + part->count * sizeof(struct jvs_frame) &&
+	       part->stored <= JVS_DEPTH_MAX && part->first <= part->stored &&
+	       part->count <= part->stored - part->first;
+}
+
+static void on_stack_part(struct decoder *d, struct recording *rec, const void *data, size_t size)
+{
+	const struct jvs_stack_part *part = data;
+	struct process *p;
+	struct assembly *a;
+	uint32_t stack;
+
+	if (!part_is_sane(part, size)) {
+		d->bad_records++;
+		return;
+	}
+	p = &d->processes[part->event.target];
+	a = assembly_for(d, part);
+	if (!a)
+		return;
+	for (uint32_t i = 0; i < part->count; i++) {
+		a->stack.frames[part->first + i] = part->frames[i];
+		if (part->frames[i].word >> 56 == JVS_FRAME_UNMAPPED)
+			d->remap = true;
+	}
+	a->have += part->count;
+	if (part->first + part->count < part->stored)
+		return;
+	if (a->have == a->stack.stored && p->target) {
+		stack = resolve_stack(&d->resolver, p, rec, &a->stack);
+		remember_stack(d, stack_key(part->event.target, part->stack), stack);
+	}
+	assembly_free(a);
+}
+
+/* ---- samples */
+
+static const struct {
+	const char *prefix; /* of the thread's name */
+	const char *group;
+} groups[] = {
+	/* names are cut at 15 bytes by the kernel; source: os::set_native_thread_name callers */
+	{ "C1 CompilerThre", "jit" },
+	{ "C2 CompilerThre", "jit" },
+	{ "GC Thread", "gc" },
+	{ "G1 ", "gc" },
+	{ "ParGC", "gc" },
+	{ "ZDirector", "gc" },
+	{ "ZDriver", "gc" },
+	{ "ZWorker", "gc" },
+	{ "XWorker", "gc" },
+	{ "RuntimeWorker", "gc" },
+	{ "ZStat", "gc" },
+	{ "ZUnmapper", "gc" },
+	{ "ZUncommitter", "gc" },
+	{ "Shenandoah", "gc" },
+	{ "Concurrent Mark", "gc" },
+	{ "VM Thread", "vm" },
+	{ "VM Periodic Tas", "vm" },
+	{ "Signal Dispatch", "vm" },
+	{ "Service Thread", "vm" },
+	{ "Monitor Deflati", "vm" },
+	{ "Sweeper thread", "vm" },
+	{ "Common-Cleaner", "java" },
+	{ "Reference Handl", "java" },
+	{ "Finalizer", "java" },
+};
+
+static const char *group_of(const char *name, bool java)
+{
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (strncmp(name, groups[i].prefix, strlen(groups[i].prefix)) == 0)
+			return groups[i].group;
+	return java ? "java" : "native";
+}
+
+static bool is_java_thread(const struct process *p, pid_t tid)
+{
+	uint32_t at;
+
+	return map64_get(&p->threads, (uint64_t)tid, &at) && p->known[at].java_thread;
+}
+
+static void name_thread(struct process *p, struct recording *rec, struct rec_thread *thread,
+			bool java)
+{
+	char name[THREAD_NAME_MAX];
+	const char *group;
+
+	target_thread_name(p->target, thread->tid, name, sizeof(name));
+	group = group_of(name, java);
+	thread->name = rec_string(rec, name, strlen(name));
+	thread->group = rec_string(rec, group, strlen(group));
+}
+
+void decode_name_thread(struct process *p, struct recording *rec, struct rec_thread *thread)
+{
+	name_thread(p, rec, thread, is_java_thread(p, thread->tid));
+}
+
+static struct rec_thread *thread_of(struct process *p, struct recording *rec, pid_t tid, bool java,
+				    uint32_t *id)
+{
+	struct rec_thread *thread;
+
+	*id = rec_thread(rec, p->rec_jvm, tid);
+	thread = rec_thread_get(rec, *id);
+	if (thread && !thread->name)
+		name_thread(p, rec, thread, java || is_java_thread(p, tid));
+	return thread;
+}
+
+/* JavaThreadState in globalDefinitions.hpp: 4 in native, 6 in VM, 8 in Java, 10 blocked; odd: in
+ * transit. */
+static enum rec_thread_state state_of(const struct recording *rec, uint8_t state,
+				      const struct rec_thread *thread)
+{
+	const char *group = rec_text(rec, thread->group);
+
+	switch (state & ~1) {
+	case 4:
+		return REC_STATE_IN_NATIVE;
+	case 6:
+		return REC_STATE_IN_VM;
+	case 8:
+		return REC_STATE_IN_JAVA;
+	case 10:
+		return REC_STATE_BLOCKED;
+	}
+	if (strcmp(group, "gc") == 0 || strcmp(group, "vm") == 0 || strcmp(group, "jit") == 0)
+		return REC_STATE_VM_THREAD;
+	return REC_STATE_UNKNOWN;
+}
+
+static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *data, size_t size)
+{
+	const struct jvs_cpu_sample *sample = data;
+	struct process *p;
+	struct rec_thread *thread;
+	struct rec_key key = { .metric = REC_CPU };
+	uint64_t hash;
+
+	if (size < sizeof(*sample) || sample->status >= JVS_STATUS_NR) {
+		d->bad_records++;
+		return;
+	}
+	p = &d->processes[sample->event.target];
+	hash = sample->stack;
+	if (!p->target ||
+	    !find_stack(d, stack_key(sample->event.target, sample->stack), &key.stack)) {
+		/* The kernel must send it again. */
+		bpf_map_delete_elem(d->seen_fd, &hash);
+		d->lost_stack++;
+		return;
+	}
+	thread = thread_of(p, rec, (pid_t)sample->event.tid,
+			   sample->thread_state != JVS_THREAD_STATE_UNKNOWN, &key.thread);
+	key.jvm = p->rec_jvm;
+	if (thread)
+		thread->state_ns[state_of(rec, sample->thread_state, thread)] += d->period_ns;
+	rec_add(rec, &key, 1, (int64_t)d->period_ns);
+	d->by_status[sample->status]++;
+	d->samples++;
+}
+
+typedef void (*handler)(struct decoder *d, struct recording *rec, const void *data, size_t size);
+
+static const handler handlers[] = {
+	[JVS_EVENT_CPU_SAMPLE] = on_cpu_sample,
+	[JVS_EVENT_STACK_PART] = on_stack_part,
+};
+
+void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size)
+{
+	const struct jvs_event *event = data;
+
+	if (size < sizeof(*event) || event->kind >= sizeof(handlers) / sizeof(handlers[0]) ||
+	    !handlers[event->kind] || event->target >= JVS_MAX_TARGETS) {
+		d->bad_records++;
+		return;
+	}
+	handlers[event->kind](d, rec, data, size);
+}
+
+void decode_forget(struct decoder *d)
+{
+	map64_free(&d->stacks);
+	map64_free(&d->older);
+	resolve_forget(&d->resolver);
+}
+
+void decode_free(struct decoder *d)
+{
+	for (size_t i = 0; i < DECODE_ASSEMBLIES; i++)
+		assembly_free(&d->assemblies[i]);
+	decode_forget(d);
+	resolve_free(&d->resolver);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_DECODE_H
+#define JVMSCOPE_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map64.h"
+#include "bpf/jvs_abi.h"
+#include "live/process.h"
+#include "live/resolve.h"
+
+struct rec_thread;
+struct recording;
+
+#define DECODE_ASSEMBLIES                                                      \
+	64 /* stacks whose parts are still coming in; one for each CPU at most \
+	    */
+
+/* A stack whose parts are still coming in. */
+struct assembly {
+	uint64_t capture; /* 0: free */
+	uint32_t have;
+	struct raw_stack stack;
+};
+
+/*
+ * Records of the ring to facts of the recording.
+ *
+ * A stack is known by (target, hash) from the moment its last part came. Known stacks are kept in
+ * two generations, so that the memory for them is bounded and one in use is never forgotten.
+ */
+struct decoder {
+	struct process *processes; /* borrowed; [JVS_MAX_TARGETS] */
+	struct resolver resolver;
+	struct assembly assemblies[DECODE_ASSEMBLIES];
+	struct map64 stacks; /* to stack id */
+	struct map64 older;
+	int seen_fd;	    /* the kernel's set of stacks sent */
+	uint64_t period_ns; /* what one CPU sample stands for */
+	/* since the start */
+	uint64_t by_status[JVS_STATUS_NR]; /* samples kept */
+	uint64_t samples;
+	uint64_t lost_stack;  /* sample whose stack is not known: a loss */
+	uint64_t bad_records; /* not understood: a bug of ours */
+	bool remap;	      /* a pc was in no known mapping: the mappings must be read again */
+};
+
+/* Handles one record. */
+void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size);
+
+/* Sets name and group of a thread of the recording that has none yet. */
+void decode_name_thread(struct process *p, struct recording *rec, struct rec_thread *thread);
+
+/* For the next recording, which has its own ids. */
+void decode_forget(struct decoder *d);
+void decode_free(struct decoder *d);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_PROCESS_H
+#define JVMSCOPE_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/map64.h"
+#include "live/images.h"
+#include "live/tables.h"
+#include "target/maps.h"
+
+struct jvm;
+struct recording;
+struct target;
+
+enum process_state {
+	PROCESS_WAITING, /* no JVM in it yet, or one that is still starting */
+	PROCESS_JAVA,	 /* Java frames are named */
+	PROCESS_NATIVE,	 /* not a JVM we can read: native frames only */
+	PROCESS_ENDED,
+};
+
+/* One executable mapping that the kernel side knows. */
+struct process_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	uint64_t inode;
+	uint64_t bias;
+	uint32_t id;		     /* the cookie of frames in it */
+	struct loaded_image *loaded; /* NULL: anonymous. One user */
+};
+
+struct process_mappings {
+	struct process_mapping *items; /* owned; sorted by start */
+	size_t count;
+	struct extent extent; /* in the BPF array */
+};
+
+/* One target: what userspace knows of it and keeps in the kernel's tables. */
+struct process {
+	struct target *target; /* owned */
+	struct jvm *jvm;       /* owned; NULL unless PROCESS_JAVA was reached */
+	enum process_state state;
+	uint32_t index;	  /* in the targets table */
+	uint32_t rec_jvm; /* in the recording; 0 until described */
+	struct process_mappings current;
+	struct process_mappings previous; /* frames captured a moment ago may still name it */
+	bool libjvm_mapped;
+	bool remap;		    /* the mappings must be read again */
+	uint64_t start_cpu_ns;	    /* of the process, when recording began */
+	uint64_t last_cpu_ns;	    /* the last that could be read */
+	struct map64 threads;	    /* tid to index of known */
+	struct known_thread *known; /* owned */
+	size_t known_count;
+	size_t known_capacity;
+	uint32_t round; /* of process_refresh_threads */
+};
+
+struct known_thread {
+	pid_t tid;
+	pid_t ns_tid;
+	uint64_t java_thread;  /* JavaThread*, 0: not a Java thread */
+	uint64_t start_cpu_ns; /* when recording began, or 0 for a thread that started later */
+	uint64_t last_cpu_ns;
+	uint32_t round; /* last seen in */
+};
+
+/*
+ * Opens the process, installs its mappings and lets the kernel know it; nothing is sampled before
+ * process_enable. Returns 0 or a negative errno, which is logged. Takes nothing on failure.
+ */
+int process_open(struct process *p, struct images *images, struct tables *tables, pid_t pid,
+		 uint32_t index);
+
+/* Reads the mappings again and, when they differ, installs them. Returns 0 or a negative errno. */
+int process_refresh_mappings(struct process *p, struct images *images, struct tables *tables);
+
+/*
+ * Tries to read the JVM. Returns 0 when it became PROCESS_JAVA; -EAGAIN, when it is still
+ * starting; -ENOENT, when there is none (now); another negative errno when there is one that
+ * cannot be read (state is PROCESS_NATIVE then, and why is logged).
+ */
+int process_find_jvm(struct process *p, struct tables *tables);
+
+/* Sets or clears JVS_TARGET_ON. */
+void process_enable(struct process *p, struct tables *tables, bool on);
+
+/* Which threads there are, and which are Java threads. from_start: baseline of CPU times. */
+void process_refresh_threads(struct process *p, struct tables *tables, bool from_start);
+
+/* The CPU times once more, of all threads: the last word of a recording. */
+void process_read_times(struct process *p);
+
+/* CPU time used since process_refresh_threads(from_start), as far as it could be read. */
+uint64_t process_cpu_ns(struct process *p);
+
+/* The mapping a frame's cookie names, or that holds addr; NULL. */
+const struct process_mapping *process_mapping_by_id(const struct process *p, uint32_t id);
+const struct process_mapping *process_mapping_at(const struct process *p, uint64_t addr);
+
+/* The process has ended: the kernel forgets it, names stay. */
+void process_end(struct process *p, struct tables *tables);
+void process_close(struct process *p, struct images *images, struct tables *tables);
+
+#endif

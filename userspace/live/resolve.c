@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/resolve.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jvm/jvm.h"
+#include "live/process.h"
+#include "model/names.h"
+#include "target/image.h"
+#include "target/ksyms.h"
+
+#define MAX_KNOWN  (1u << 19) /* frames remembered; then all are forgotten */
+#define SYMBOL_MAX 512	      /* longer names are cut */
+
+/* ---- making frames of the recording */
+
+static uint32_t text(struct recording *rec, const char *s)
+{
+	return rec_string(rec, s, strlen(s));
+}
+
+static uint32_t plain_frame(struct recording *rec, enum rec_frame_kind kind, const char *name,
+			    const char *module)
+{
+	struct rec_method method = { .name = text(rec, name) };
+	struct rec_frame frame = { .kind = kind, .line = -1, .bci = -1 };
+
+	if (module)
+		method.module = text(rec, module);
+	frame.method = rec_method(rec, &method);
+	return rec_frame(rec, &frame);
+}
+
+static const enum rec_frame_kind kinds[] = {
+	[JVM_FRAME_INTERPRETED] = REC_FRAME_INTERPRETED,
+	[JVM_FRAME_C1] = REC_FRAME_C1,
+	[JVM_FRAME_C2] = REC_FRAME_C2,
+	[JVM_FRAME_INLINED] = REC_FRAME_INLINED,
+	[JVM_FRAME_NATIVE] = REC_FRAME_NATIVE,
+	[JVM_FRAME_STUB] = REC_FRAME_STUB,
+};
+
+static uint32_t java_method(struct resolver *r, struct recording *rec,
+			    const struct jvm_method *from)
+{
+	struct rec_method method;
+	const char *normal, *raw;
+
+	names_class(from->class_name, &r->normal, &r->raw);
+	normal = strbuf_text(&r->normal);
+	raw = strbuf_text(&r->raw);
+	method = (struct rec_method){
+		.class_name = text(rec, normal),
+		.name = text(rec, from->name),
+		.signature = text(rec, from->signature),
+		.file = from->source_file ? text(rec, from->source_file) : 0,
+		.raw_class = strcmp(normal, raw) ? text(rec, raw) : 0,
+	};
+	return rec_method(rec, &method);
+}
+
+static uint32_t java_frame(struct resolver *r, struct recording *rec, const struct jvm_frame *from)
+{
+	struct rec_frame frame = { .kind = kinds[from->type],
+				   .line = from->line,
+				   .bci = from->bci };
+
+	if (from->type == JVM_FRAME_STUB || !from->method)
+		return plain_frame(rec, REC_FRAME_STUB, from->stub ? from->stub : "[stub]", NULL);
+	frame.method = java_method(r, rec, from->method);
+	return rec_frame(rec, &frame);
+}
+
+/* ---- naming one raw frame: innermost first, how many ids were written */
+
+struct raw_frame {
+	const struct jvs_frame *frame;
+	uint64_t address;
+	enum jvs_frame_kind kind;
+	bool leaf;
+};
+
+struct naming {
+	struct resolver *r;
+	struct process *p;
+	struct recording *rec;
+	uint32_t ids[JVM_INLINE_MAX];
+	bool keep; /* may be remembered */
+};
+
+static size_t one(struct naming *n, uint32_t id)
+{
+	n->ids[0] = id;
+	return 1;
+}
+
+static size_t name_java(struct naming *n, const struct raw_frame *raw)
+{
+	struct jvm_frame frames[JVM_INLINE_MAX];
+	bool is_code = raw->kind == JVS_FRAME_STUB || raw->kind == JVS_FRAME_ADAPTER;
+	int count = -ENOENT;
+
+	if (n->p->jvm)
+		count = jvm_describe(n->p->jvm, raw->frame, raw->leaf, frames);
+	if (count > 0) {
+		for (int i = 0; i < count; i++)
+			n->ids[i] = java_frame(n->r, n->rec, &frames[i]);
+		return (size_t)count;
+	}
+	n->keep = false;
+	if (is_code)
+		return one(n, plain_frame(n->rec, REC_FRAME_STUB, "[stub]", NULL));
+	n->r->unnamed_java++;
+	return one(n, plain_frame(n->rec,
+				  raw->kind == JVS_FRAME_INTERPRETED ? REC_FRAME_INTERPRETED
+								     : REC_FRAME_C2,
+				  "[unknown Java method]", NULL));
+}
+
+static size_t name_native(struct naming *n, const struct raw_frame *raw)
+{
+	const struct process_mapping *m = process_mapping_by_id(n->p, raw->frame->cookie);
+	uint64_t at = raw->leaf ? raw->address : raw->address - 1;
+	struct rec_method method = { 0 };
+	struct rec_frame frame = { .kind = REC_FRAME_CPP, .line = -1, .bci = -1 };
+	char name[SYMBOL_MAX];
+	const char *symbol;
+	uint64_t offset;
+
+	if (!m)
+		m = process_mapping_at(n->p, raw->address);
+	if (!m || !m->loaded || !m->loaded->image) {
+		n->keep = m != NULL;
+		n->r->unnamed_native++;
+		return one(n, plain_frame(n->rec, REC_FRAME_CPP, "[unknown]", NULL));
+	}
+	symbol = image_function(m->loaded->image, at - m->bias, &offset);
+	method.module = text(n->rec, image_name(m->loaded->image));
+	if (symbol)
+		method.name = text(n->rec, image_demangle(symbol, name, sizeof(name)));
+	else
+		frame.offset = at - m->bias;
+	frame.method = rec_method(n->rec, &method);
+	return one(n, rec_frame(n->rec, &frame));
+}
+
+static size_t name_kernel(struct naming *n, const struct raw_frame *raw)
+{
+	uint64_t address = raw->address | ~JVS_ADDRESS_MASK;
+	const char *name = NULL;
+
+	if (!n->r->ksyms && ksyms_open(&n->r->ksyms))
+		n->r->ksyms = NULL;
+	if (n->r->ksyms)
+		name = ksyms_find(n->r->ksyms, raw->leaf ? address : address - 1);
+	return one(n, plain_frame(n->rec, REC_FRAME_KERNEL, name ? name : "[unknown]", "[kernel]"));
+}
+
+static size_t name_call_stub(struct naming *n, const struct raw_frame *raw)
+{
+	(void)raw;
+	return one(n, plain_frame(n->rec, REC_FRAME_STUB, "call_stub", NULL));
+}
+
+static size_t name_mark(struct naming *n, const struct raw_frame *raw)
+{
+	const char *name = raw->kind == JVS_FRAME_HEAP_FRAMES ? "[frames in heap]"
+							      : "[frames skipped to anchor]";
+
+	return one(n, plain_frame(n->rec, REC_FRAME_STUB, name, NULL));
+}
+
+static size_t (*const namers[JVS_FRAME_KIND_NR])(struct naming *, const struct raw_frame *) = {
+	[JVS_FRAME_NATIVE] = name_native,	[JVS_FRAME_UNMAPPED] = name_native,
+	[JVS_FRAME_INTERPRETED] = name_java,	[JVS_FRAME_NMETHOD] = name_java,
+	[JVS_FRAME_STUB] = name_java,		[JVS_FRAME_ADAPTER] = name_java,
+	[JVS_FRAME_CALL_STUB] = name_call_stub, [JVS_FRAME_KERNEL] = name_kernel,
+	[JVS_FRAME_HEAP_FRAMES] = name_mark,	[JVS_FRAME_ANCHOR] = name_mark,
+};
+
+/* ---- remembering */
+
+static uint64_t key_of(const struct process *p, const struct raw_frame *raw)
+{
+	struct {
+		uint64_t address;
+		uint32_t offset, cookie, kind, leaf, target, pad;
+	} key = { raw->address,
+		  raw->frame->offset,
+		  raw->frame->cookie,
+		  raw->kind,
+		  raw->leaf,
+		  p->index,
+		  0 };
+
+	if (raw->kind == JVS_FRAME_KERNEL)
+		key.target = 0;
+	return map64_hash(&key, sizeof(key));
+}
+
+static void remember(struct resolver *r, uint64_t key, const uint32_t *ids, size_t count)
+{
+	if (r->known.count >= MAX_KNOWN)
+		resolve_forget(r);
+	if (r->runs_len + count + 1 > r->runs_capacity) {
+		size_t capacity = r->runs_capacity ? r->runs_capacity * 2 : 4096;
+		uint32_t *runs = reallocarray(r->runs, capacity, sizeof(*runs));
+
+		if (!runs)
+			return;
+		r->runs = runs;
+		r->runs_capacity = capacity;
+	}
+	if (map64_set(&r->known, key, (uint32_t)r->runs_len))
+		return;
+	r->runs[r->runs_len++] = (uint32_t)count;
+	memcpy(&r->runs[r->runs_len], ids, count * sizeof(*ids));
+	r->runs_len += count;
+}
+
+static struct raw_frame raw_of(const struct jvs_frame *frame)
+{
+	uint32_t kind = (uint32_t)(frame->word >> 56);
+
+	return (struct raw_frame){
+		.frame = frame,
+		.address = frame->word & JVS_ADDRESS_MASK,
+		.kind = kind < JVS_FRAME_KIND_NR ? (enum jvs_frame_kind)kind : JVS_FRAME_NONE,
+		.leaf = (frame->word >> JVS_ADDRESS_BITS & JVS_HOW_LEAF) != 0,
+	};
+}
+
+/* Writes at most JVM_INLINE_MAX ids to out; returns how many. */
+static size_t resolve_frame(struct naming *n, const struct jvs_frame *frame, uint32_t *out)
+{
+	struct raw_frame raw = raw_of(frame);
+	uint64_t key = key_of(n->p, &raw);
+	uint32_t at;
+	size_t count;
+
+	if (map64_get(&n->r->known, key, &at)) {
+		count = n->r->runs[at];
+		memcpy(out, &n->r->runs[at + 1], count * sizeof(*out));
+		return count;
+	}
+	if (!namers[raw.kind])
+		return 0;
+	n->keep = true;
+	count = namers[raw.kind](n, &raw);
+	if (n->keep)
+		remember(n->r, key, n->ids, count);
+	memcpy(out, n->ids, count * sizeof(*out));
+	return count;
+}
+
+/* ---- whole stacks */
+
+static const enum rec_stack_state states[JVS_STATUS_NR] = {
+#define C		     REC_STACK_COMPLETE
+#define T		     REC_STACK_TRUNCATED
+#define B		     REC_STACK_BROKEN
+#define X(name, text, class) [JVS_STATUS_##name] = class,
+	JVS_STATUS_LIST(X)
+#undef X
+#undef C
+#undef T
+#undef B
+};
+
+enum rec_stack_state resolve_state_of(uint32_t status)
+{
+	return status < JVS_STATUS_NR ? states[status] : REC_STACK_BROKEN;
+}
+
+/* Puts the circle of outermost frames in order: its oldest frame first. */
+static void rotate(struct raw_stack *s)
+{
+	struct jvs_frame circle[JVS_ROOT_FRAMES];
+	struct jvs_frame *at = s->frames + s->stored - JVS_ROOT_FRAMES;
+	uint32_t first = (s->walked - s->stored) % JVS_ROOT_FRAMES;
+
+	for (uint32_t i = 0; i < JVS_ROOT_FRAMES; i++)
+		circle[i] = at[(first + i) % JVS_ROOT_FRAMES];
+	memcpy(at, circle, sizeof(circle));
+}
+
+uint32_t resolve_stack(struct resolver *r, struct process *p, struct recording *rec,
+		       struct raw_stack *s)
+{
+	struct naming n = { .r = r, .p = p, .rec = rec };
+	bool cut = s->walked > s->stored && s->stored >= JVS_ROOT_FRAMES;
+	uint32_t gap = cut ? s->stored - JVS_ROOT_FRAMES : UINT32_MAX;
+	size_t capacity = (size_t)s->stored * 2 + JVM_INLINE_MAX + 1, count = 0;
+	uint32_t *ids = malloc(capacity * sizeof(*ids)), stack, *grown;
+
+	if (!ids)
+		return 0;
+	if (cut)
+		rotate(s);
+	for (uint32_t i = 0; i < s->stored; i++) {
+		if (count + JVM_INLINE_MAX + 1 > capacity) {
+			capacity *= 2;
+			grown = reallocarray(ids, capacity, sizeof(*ids));
+			if (!grown) {
+				free(ids);
+				return 0;
+			}
+			ids = grown;
+		}
+		if (i == gap)
+			ids[count++] = plain_frame(rec, REC_FRAME_STUB, "[truncated]", NULL);
+		count += resolve_frame(&n, &s->frames[i], &ids[count]);
+	}
+	stack = rec_stack(rec, ids, count, resolve_state_of(s->status));
+	free(ids);
+	return stack;
+}
+
+void resolve_forget(struct resolver *r)
+{
+	map64_free(&r->known);
+	r->runs_len = 0;
+}
+
+void resolve_free(struct resolver *r)
+{
+	ksyms_close(r->ksyms);
+	map64_free(&r->known);
+	free(r->runs);
+	strbuf_free(&r->normal);
+	strbuf_free(&r->raw);
+	*r = (struct resolver){ 0 };
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jvm/jvm.h"
+#include "live/process.h"
+#include "target/target.h"
+
+/* The part of process.h that is about threads. */
+
+#define MAX_THREADS 65536 /* per process; the rest is sampled but has no JavaThread */
+
+static struct known_thread *find(struct process *p, pid_t tid)
+{
+	uint32_t at;
+
+	return map64_get(&p->threads, (uint64_t)tid, &at) ? &p->known[at] : NULL;
+}
+
+static struct known_thread *add(struct process *p, pid_t tid)
+{
+	size_t capacity = p->known_capacity ? p->known_capacity * 2 : 64;
+	struct known_thread *known;
+
+	if (p->known_count == p->known_capacity) {
+		known = reallocarray(p->known, capacity, sizeof(*known));
+		if (!known)
+			return NULL;
+		p->known = known;
+		p->known_capacity = capacity;
+	}
+	if (map64_set(&p->threads, (uint64_t)tid, (uint32_t)p->known_count))
+		return NULL;
+	known = &p->known[p->known_count++];
+	*known = (struct known_thread){ .tid = tid };
+	known->ns_tid =
+		p->target->ns_pid == p->target->pid ? tid : target_thread_ns_tid(p->target, tid);
+	return known;
+}
+
+struct round {
+	struct process *p;
+	bool from_start;
+	bool read_cpu;
+};
+
+static int on_thread(pid_t tid, void *ctx)
+{
+	struct round *round = ctx;
+	struct known_thread *known = find(round->p, tid);
+	uint64_t cpu_ns;
+
+	if (!known) {
+		if (round->p->known_count >= MAX_THREADS)
+			return 0;
+		known = add(round->p, tid);
+		if (!known)
+			return 0;
+	}
+	known->round = round->p->round;
+	if (round->read_cpu && target_thread_cpu_ns(round->p->target, tid, &cpu_ns) == 0) {
+		known->last_cpu_ns = cpu_ns;
+		if (round->from_start)
+			known->start_cpu_ns = cpu_ns;
+	}
+	return 0;
+}
+
+static int by_ns_tid(const void *a, const void *b)
+{
+	const struct jvm_thread *x = a, *y = b;
+
+	return (x->ns_tid > y->ns_tid) - (x->ns_tid < y->ns_tid);
+}
+
+/* Tells the kernel which threads are Java threads, and which no longer are. */
+static void install(struct process *p, struct tables *tables, struct jvm_thread *java, size_t count)
+{
+	qsort(java, count, sizeof(*java), by_ns_tid);
+	for (size_t i = 0; i < p->known_count; i++) {
+		struct known_thread *known = &p->known[i];
+		struct jvm_thread key = { .ns_tid = known->ns_tid }, *found = NULL;
+		uint32_t tid = (uint32_t)known->tid;
+
+		if (known->round == p->round && count)
+			found = bsearch(&key, java, count, sizeof(*java), by_ns_tid);
+		if (found && found->java_thread != known->java_thread)
+			bpf_map_update_elem(tables->threads_fd, &tid, &found->java_thread, BPF_ANY);
+		else if (!found && known->java_thread)
+			bpf_map_delete_elem(tables->threads_fd, &tid);
+		known->java_thread = found ? found->java_thread : 0;
+	}
+}
+
+/* Threads that have ended are forgotten in the order they are met; their times stay in the
+ * recording. */
+static void forget_ended(struct process *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->known_count; i++) {
+		struct known_thread known = p->known[i];
+
+		if (known.round + 8 < p->round) {
+			map64_remove(&p->threads, (uint64_t)known.tid);
+			continue;
+		}
+		p->known[kept] = known;
+		map64_set(&p->threads, (uint64_t)known.tid, (uint32_t)kept);
+		kept++;
+	}
+	p->known_count = kept;
+}
+
+void process_read_times(struct process *p)
+{
+	struct round round = { .p = p, .read_cpu = true };
+
+	p->round++;
+	target_each_thread(p->target, on_thread, &round);
+}
+
+void process_refresh_threads(struct process *p, struct tables *tables, bool from_start)
+{
+	struct round round = { .p = p, .from_start = from_start };
+	struct jvm_thread *java = NULL;
+	size_t count = 0;
+	uint64_t now;
+
+	p->round++;
+	/* A read of each thread's time costs a system call: at the start, and then now and then. */
+	round.read_cpu = from_start || p->round % 8 == 0;
+	if (target_each_thread(p->target, on_thread, &round) < 0)
+		return;
+	if (from_start && target_cpu_ns(p->target, &now) == 0)
+		p->start_cpu_ns = p->last_cpu_ns = now;
+	if (p->jvm && jvm_threads(p->jvm, &java, &count) == 0)
+		install(p, tables, java, count);
+	free(java);
+	if (p->round % 64 == 0)
+		forget_ended(p);
+}
