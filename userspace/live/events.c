@@ -133,6 +133,17 @@ static struct perf_event_attr clock_attr(bool cycles, uint32_t frequency)
 	return attr;
 }
 
+int clock_allowed(void)
+{
+	struct perf_event_attr attr = clock_attr(false, 1);
+	int fd = perf_open(&attr, -1, 0);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
 int clock_open(enum live_clock clock, uint32_t frequency, struct clock_events *out)
 {
 	struct clock_events events = { .cycles = clock != LIVE_CLOCK_CPU && clock_has_cycles() };

@@ -36,6 +36,10 @@ int clock_attach(struct clock_events *events, struct bpf_program *program);
 void clock_detach(struct clock_events *events);
 void clock_close(struct clock_events *events);
 
+/* 0 when a sampling clock may be opened on any process and CPU, else a negative errno. Never logs.
+ */
+int clock_allowed(void);
+
 /* Whether this machine has a hardware cycle counter that counts. */
 bool clock_has_cycles(void);
 
