@@ -21,6 +21,17 @@
  */
 struct recording;
 
+/* Maxima of one recording. */
+#define REC_MAX_STRING_BYTES (256u << 20)
+#define REC_MAX_METHODS	     (1u << 20)
+#define REC_MAX_FRAMES	     (4u << 20)
+#define REC_MAX_STACKS	     (2u << 20)
+#define REC_MAX_STACK_FRAMES (16u << 20) /* of all stacks together */
+#define REC_MAX_JVMS	     (1u << 16)
+#define REC_MAX_THREADS	     (1u << 20)
+#define REC_MAX_TOTALS	     (4u << 20)
+#define REC_MAX_QUALITY_ROWS 1024
+
 struct recording *rec_new(void); /* NULL when memory is out */
 void rec_free(struct recording *rec);
 int rec_error(const struct recording *rec); /* 0 or -ENOMEM */
@@ -73,6 +84,7 @@ uint32_t rec_frame(struct recording *rec, const struct rec_frame *frame);
 const struct rec_method *rec_method_get(const struct recording *rec,
 					uint32_t id); /* zeroed for 0 */
 const struct rec_frame *rec_frame_get(const struct recording *rec, uint32_t id);
+uint32_t rec_method_count(const struct recording *rec); /* ids are 1..count, as everywhere */
 uint32_t rec_frame_count(const struct recording *rec);
 
 /* "com.example.Foo.bar", "os::malloc", "libfoo.so+0x1234": what a flame graph prints. Returns to.

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/recording.h"
+
+static const struct rec_metric_info metrics[REC_METRIC_NR] = {
+	[REC_CPU] = {
+		.name = "cpu",
+		.unit = "nanoseconds",
+		.help = "time on a CPU, by samples",
+	},
+};
+
+const struct rec_metric_info *rec_metric_info(enum rec_metric metric)
+{
+	return &metrics[metric];
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_RECORDING_IMPL_H
+#define JVMSCOPE_RECORDING_IMPL_H
+
+#include "base/intern.h"
+#include "model/recording.h"
+#include "model/table.h"
+
+/* Inside of the recording: for recording*.c and their tests only. */
+
+/* Maxima of one recording; rec_new() sets those of recording.h. */
+struct rec_limits {
+	size_t string_bytes;
+	uint32_t methods;
+	uint32_t frames;
+	uint32_t stacks;
+	uint32_t stack_frames;
+	uint32_t jvms;
+	uint32_t threads;
+	uint32_t totals;
+	uint32_t quality_rows;
+};
+
+struct rec_stack_row {
+	uint32_t first; /* into stack_frames */
+	uint32_t count;
+	enum rec_stack_state state;
+	uint32_t older; /* id with the same hash, 0 none */
+};
+
+struct recording {
+	int err;
+	struct rec_limits limits;
+	struct rec_meta meta;
+
+	struct intern strings;
+	struct table methods; /* of struct rec_method */
+	struct table frames;  /* of struct rec_frame */
+	struct table threads; /* of struct rec_thread */
+	struct table totals;  /* of struct rec_total */
+
+	struct rec_stack_row *stacks; /* owned; [id - 1] */
+	uint32_t stacks_count;
+	uint32_t stacks_capacity;
+	uint32_t *stack_frames; /* owned; the frames of all stacks, one after the other */
+	uint32_t stack_frames_count;
+	uint32_t stack_frames_capacity;
+	struct map64 stacks_by_hash; /* to the newest id with that hash */
+
+	struct rec_jvm *jvms; /* owned; [id - 1] */
+	uint32_t jvms_count;
+	uint32_t jvms_capacity;
+
+	struct rec_quality_row *quality; /* owned, and so is each name */
+	uint32_t quality_count;
+	uint32_t quality_capacity;
+};
+
+/* The name of each table's last resort. */
+#define REC_TRUNCATED "(truncated)"
+
+/*
+ * rows with room for needed rows of row_size, moved when they had to grow; never NULL but when
+ * memory is out, which is remembered for rec_error() and leaves rows as they were.
+ */
+void *rec_grow(struct recording *rec, void *rows, uint32_t *capacity, size_t needed,
+	       size_t row_size);
+
+/* table_add() that remembers -ENOMEM: the id, or 0, with *full when the table has max rows. */
+uint32_t rec_table_add(struct recording *rec, struct table *table, const void *row, uint32_t max,
+		       bool *full);
+
+/* The stack that stands for those over the limit. */
+uint32_t rec_truncated_stack(struct recording *rec);
+
+#endif
