@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/loop.h"
+#include "cli/outputs.h"
+#include "cli/status.h"
+#include "cli/summary.h"
+#include "cli/watch.h"
+#include "live/live.h"
+#include "model/recording.h"
+
+#define LOOK_EVERY_TICKS 10 /* for new JVMs, with --all: once a second */
+
+/* What loop_run returns when the recording is over. */
+enum end {
+	END_TIME, /* 0: -d is over */
+	END_SIGNAL,
+	END_TARGET,
+};
+
+/* CPU time the targets must have used before no sample at all is a failure. */
+#define SAMPLES_EXPECTED 20
+
+struct record {
+	const struct options *options;
+	struct loop loop;
+	struct live *live;
+	struct recording *rec;
+	struct child child;
+	struct watch watch;
+	struct status status;
+	struct outputs outputs;
+	uint64_t start_ns; /* loop_now_ns() when sampling began */
+	uint32_t ticks;
+};
+
+/* ---- what the loop calls */
+
+static int on_ready(void *ctx)
+{
+	struct record *record = ctx;
+	int count = live_poll(record->live, record->rec);
+
+	return count < 0 ? count : 0;
+}
+
+static int on_tick(void *ctx)
+{
+	struct record *record = ctx;
+	int alive = live_tick(record->live, record->rec);
+
+	if (alive < 0)
+		return alive;
+	status_tick(&record->status, record->live, loop_now_ns());
+	if (record->child.pid)
+		return child_ended(&record->child) ? END_TARGET : 0;
+	if (!record->options->all)
+		return alive ? 0 : END_TARGET;
+	if (++record->ticks % LOOK_EVERY_TICKS)
+		return 0;
+	return watch_look(&record->watch, record->live);
+}
+
+static int on_signal(void *ctx, int number, bool from_terminal)
+{
+	struct record *record = ctx;
+
+	if (record->child.pid && !from_terminal)
+		kill(record->child.pid, number);
+	return END_SIGNAL;
+}
+
+/* ---- before */
+
+/* The kernel's own limit, which an administrator may have lowered. 0: unknown. */
+static uint64_t kernel_max_frequency(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	char line[32] = "";
+	uint64_t limit = 0;
+
+	if (!file)
+		return 0;
+	if (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = 0;
+		if (text_number(line, 1, UINT32_MAX, &limit))
+			limit = 0;
+	}
+	fclose(file);
+	return limit;
+}
+
+static int check_frequency(uint32_t frequency)
+{
+	uint64_t limit = kernel_max_frequency();
+
+	if (limit && frequency > limit) {
+		log_error("-F %" PRIu32 ": the kernel allows %" PRIu64
+			  " (sysctl kernel.perf_event_max_sample_rate)",
+			  frequency, limit);
+		return -EINVAL;
+	}
+	if (frequency > OPTIONS_HZ_WARN)
+		log_warn("-F %" PRIu32 ": above %d the interrupts themselves slow the target down",
+			 frequency, OPTIONS_HZ_WARN);
+	return 0;
+}
+
+static int add_targets(struct record *record)
+{
+	const struct options *options = record->options;
+	uint32_t index;
+	int err = 0;
+
+	if (options->command)
+		return live_add(record->live, record->child.pid, false, &index);
+	if (options->all) {
+		err = watch_look(&record->watch, record->live);
+		if (!err && !record->watch.added)
+			log_info("no JVM yet; those that start will be recorded");
+		return err;
+	}
+	for (size_t i = 0; i < options->pid_count && !err; i++)
+		err = live_add(record->live, options->pids[i], true, &index);
+	return err;
+}
+
+static int open_all(struct record *record)
+{
+	const struct options *options = record->options;
+	const struct live_options how = {
+		.frequency = options->frequency,
+		.max_depth = options->max_depth,
+		.ring_bytes = options->ring_bytes,
+		.clock = options->clock,
+		.stats = true,
+	};
+	int err;
+
+	if (options->command) {
+		if (child_start(options->command, &record->loop.old_mask, &record->child))
+			return -ECHILD;
+	}
+	record->outputs = (struct outputs){ .options = options, .when = time(NULL) };
+	outputs_pid_text(options, record->child.pid ? record->child.pid : options->pids[0],
+			 record->outputs.pid, sizeof(record->outputs.pid));
+	if (outputs_check_paths(&record->outputs))
+		return -EIO;
+
+	record->rec = rec_new();
+	if (!record->rec)
+		return -ENOMEM;
+	err = live_open(&how, &record->live);
+	if (!err)
+		err = add_targets(record);
+	if (!err)
+		err = loop_watch(&record->loop, live_fd(record->live));
+	return err;
+}
+
+/* ---- after */
+
+static uint32_t add_text(struct recording *rec, const char *text)
+{
+	return rec_string(rec, text, strlen(text));
+}
+
+/* What is the same for every kind of recording on this host. */
+static void describe(struct record *record)
+{
+	struct rec_meta *meta = rec_meta(record->rec);
+	struct utsname host;
+
+	meta->frequency_hz = record->options->frequency;
+	meta->max_depth = record->options->max_depth;
+	meta->tool_version = add_text(record->rec, JVMSCOPE_VERSION);
+	meta->events = add_text(record->rec, "cpu");
+	meta->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	if (uname(&host))
+		return;
+	meta->host_name = add_text(record->rec, host.nodename);
+	meta->kernel_release = add_text(record->rec, host.release);
+	meta->machine = add_text(record->rec, host.machine);
+}
+
+static void say_end(const struct record *record, enum end end)
+{
+	uint64_t elapsed_ns = loop_now_ns() - record->start_ns;
+	char elapsed[TEXT_MAX];
+
+	if (end != END_TARGET)
+		return;
+	text_ns(elapsed_ns, elapsed);
+	if (record->child.pid)
+		log_info("%s: ended after %s", record->child.name, elapsed);
+	else if (record->options->pid_count == 1)
+		log_info("pid %d: ended after %s, and the recording with it",
+			 record->options->pids[0], elapsed);
+	else
+		log_info("all targets ended after %s, and the recording with them", elapsed);
+}
+
+static uint64_t count_samples(const struct recording *rec)
+{
+	const struct rec_total *totals;
+	uint64_t samples = 0;
+	size_t count;
+
+	totals = rec_totals(rec, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (totals[i].key.metric == REC_CPU)
+			samples += (uint64_t)totals[i].count;
+	}
+	return samples;
+}
+
+/* No samples are right for an idle target, and a failure for one that used the CPU. */
+static enum exit_status check_samples(const struct record *record)
+{
+	const struct rec_meta *meta = rec_meta_get(record->rec);
+	char cpu[TEXT_MAX];
+
+	if (count_samples(record->rec))
+		return EXIT_DONE;
+	text_ns(meta->target_cpu_ns, cpu);
+	if (meta->target_cpu_ns * record->options->frequency < SAMPLES_EXPECTED * 1000000000ull) {
+		log_info("no samples: the target used %s of CPU time", cpu);
+		return EXIT_DONE;
+	}
+	log_error("no samples, though the target used %s of CPU time; jvmscope doctor says what "
+		  "is missing",
+		  cpu);
+	return EXIT_RUNTIME;
+}
+
+/* A COMMAND is not looked at before it runs, so only now is it known that it was no JVM. */
+static enum exit_status check_java(const struct record *record)
+{
+	if (live_all_java(record->live))
+		return EXIT_DONE;
+	if (!record->child.pid) {
+		log_warn("Java frames of at least one target could not be read; see above");
+		return record->options->strict ? EXIT_RUNTIME : EXIT_DONE;
+	}
+	log_error("%s: not a HotSpot JVM while it was recorded (children of a launcher script are "
+		  "not followed)",
+		  record->child.name);
+	return EXIT_NO_TARGET;
+}
+
+static enum exit_status check_losses(const struct record *record)
+{
+	uint64_t lost = rec_quality_sum(record->rec, REC_QUALITY_LOST);
+
+	if (rec_error(record->rec)) {
+		log_error("recording: memory ran out, so a part is missing");
+		return EXIT_RUNTIME;
+	}
+	if (!record->options->strict || (!lost && !record->watch.failed))
+		return EXIT_DONE;
+	if (lost)
+		log_error("--strict: %" PRIu64 " samples were lost", lost);
+	else
+		log_error("--strict: %zu JVMs could not be recorded", record->watch.failed);
+	return EXIT_RUNTIME;
+}
+
+static enum exit_status check_result(const struct record *record)
+{
+	enum exit_status (*const checks[])(const struct record *) = { check_java, check_samples,
+								      check_losses };
+	enum exit_status first = EXIT_DONE;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		enum exit_status status = checks[i](record);
+
+		if (first == EXIT_DONE)
+			first = status;
+	}
+	return first;
+}
+
+static void write_summary(const struct record *record)
+{
+	struct colors colors = terminal_colors(record->options->color, stderr);
+
+	if (!record->options->quiet)
+		summary_write(record->rec, &colors, stderr);
+}
+
+static void end_child(struct record *record)
+{
+	if (!record->child.pid)
+		return;
+	if (child_wait(&record->child))
+		child_report(&record->child);
+	else
+		log_info("%s: pid %d is still running", record->child.name, record->child.pid);
+}
+
+/* Starts sampling, and the COMMAND after it. */
+static int start(struct record *record)
+{
+	const struct options *options = record->options;
+	int err;
+
+	err = live_start(record->live, record->rec);
+	if (err)
+		return err;
+	record->start_ns = loop_now_ns();
+	status_start(&record->status, record->start_ns, options->duration_ns,
+		     options->quiet || options->no_progress);
+	/* -ENOENT here would read as "no such target". */
+	return record->child.pid && child_release(&record->child) ? -ECHILD : 0;
+}
+
+/* Samples, and writes what was seen also when sampling ended with an error. */
+static enum exit_status sample(struct record *record)
+{
+	static const struct loop_calls calls = { on_ready, on_tick, on_signal };
+	enum exit_status status = EXIT_DONE;
+	enum exit_status result;
+	int end;
+	int err;
+
+	end = loop_run(&record->loop, &calls, record, record->options->duration_ns);
+	status_stop(&record->status);
+	err = live_stop(record->live, record->rec);
+	if (end < 0)
+		err = end;
+	if (err) {
+		log_error("recording ended early: %s", strerror(-err));
+		status = EXIT_RUNTIME;
+	}
+	describe(record);
+	say_end(record, end < 0 ? END_TIME : (enum end)end);
+
+	loop_begin_writing(&record->loop);
+	if (outputs_write(&record->outputs, record->rec))
+		status = EXIT_RUNTIME;
+	write_summary(record);
+	result = check_result(record);
+	end_child(record);
+	return status == EXIT_DONE ? result : status;
+}
+
+int cmd_record(const struct options *options)
+{
+	struct record record = { .options = options };
+	enum exit_status status;
+	int err;
+
+	if (check_frequency(options->frequency))
+		return EXIT_USAGE;
+	if (loop_open(&record.loop))
+		return EXIT_RUNTIME;
+
+	err = open_all(&record);
+	if (!err)
+		err = start(&record);
+	status = err ? exit_of_error(err) : sample(&record);
+
+	status_stop(&record.status);
+	live_close(record.live);
+	rec_free(record.rec);
+	watch_free(&record.watch);
+	child_close(&record.child);
+	loop_close(&record.loop);
+	return (int)status;
+}

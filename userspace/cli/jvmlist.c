@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/jvmlist.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "jvm/jvm.h"
+#include "target/discover.h"
+#include "target/maps.h"
+#include "target/target.h"
+
+static void read_user(pid_t pid, struct jvm_entry *out)
+{
+	const struct passwd *user;
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &st))
+		return;
+	user = getpwuid(st.st_uid);
+	if (user)
+		snprintf(out->user, sizeof(out->user), "%s", user->pw_name);
+	else
+		snprintf(out->user, sizeof(out->user), "%u", st.st_uid);
+}
+
+static void read_times(const struct target *target, struct jvm_entry *out)
+{
+	struct timespec now;
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	out->start_time_ns = target->start_time_ns;
+	if (now_ns > target->start_time_ns)
+		out->uptime_ns = now_ns - target->start_time_ns;
+}
+
+static const char *reason_of(int err)
+{
+	switch (-err) {
+	case ENOENT:
+		return "no: no HotSpot tables in libjvm";
+	case EAGAIN:
+		return "no: still starting";
+	case EPROTO:
+		return "no: a field of its tables is missing";
+	case EACCES:
+	case EPERM:
+		return "no: no right to read it";
+	case ESRCH:
+		return "no: it has ended";
+	default:
+		return "no: it cannot be read";
+	}
+}
+
+static void read_jvm(const struct target *target, const struct maps *maps, struct jvm_entry *out)
+{
+	struct jvm *jvm;
+	int err;
+
+	jvm_main_class(target, out->main_class, sizeof(out->main_class));
+	err = jvm_open(target, maps, &jvm);
+	if (err) {
+		snprintf(out->reason, sizeof(out->reason), "%s", reason_of(err));
+		return;
+	}
+	snprintf(out->version, sizeof(out->version), "%s", jvm_version(jvm));
+	snprintf(out->gc_name, sizeof(out->gc_name), "%s", jvm_gc_name(jvm));
+	out->recordable = true;
+	jvm_close(jvm);
+}
+
+void jvm_entry_read(pid_t pid, struct jvm_entry *out)
+{
+	struct target *target = NULL;
+	struct maps maps = { 0 };
+	int err;
+
+	*out = (struct jvm_entry){ .pid = pid, .container_pid = pid };
+	read_user(pid, out);
+	container_of_pid(pid, &out->container);
+
+	/* target_open would log what is no failure here. */
+	err = maps_read(pid, &maps);
+	if (!err)
+		err = target_open(pid, &target);
+	if (err) {
+		snprintf(out->reason, sizeof(out->reason), "%s", reason_of(err));
+		maps_free(&maps);
+		return;
+	}
+	out->container_pid = target->ns_pid;
+	read_times(target, out);
+	read_jvm(target, &maps, out);
+	target_close(target);
+	maps_free(&maps);
+}
+
+static int add(pid_t pid, void *ctx)
+{
+	struct jvm_list *list = ctx;
+
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity ? list->capacity * 2 : 16;
+		struct jvm_entry *items = reallocarray(list->items, capacity, sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		list->items = items;
+		list->capacity = capacity;
+	}
+	jvm_entry_read(pid, &list->items[list->count++]);
+	return 0;
+}
+
+static bool is_called_java(pid_t pid)
+{
+	char path[32];
+	char name[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = 0;
+	fclose(file);
+	return !strcmp(name, "java\n");
+}
+
+/* Processes that discover_jvms had to skip, but whose name says what they are. */
+static int add_unreadable(struct jvm_list *list)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	int err = 0;
+
+	if (!proc)
+		return -errno;
+	while (!err && (entry = readdir(proc))) {
+		pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+		struct maps maps = { 0 };
+
+		if (!pid || !is_called_java(pid))
+			continue;
+		if (maps_read(pid, &maps) == -EACCES)
+			err = add(pid, list);
+		maps_free(&maps);
+	}
+	closedir(proc);
+	return err;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct jvm_entry *left = a;
+	const struct jvm_entry *right = b;
+
+	return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+int jvm_list_read(struct jvm_list *out)
+{
+	struct jvm_list list = { 0 };
+	int err;
+
+	err = discover_jvms(add, &list);
+	if (!err)
+		err = add_unreadable(&list);
+	if (err) {
+		jvm_list_free(&list);
+		return err;
+	}
+	if (list.count)
+		qsort(list.items, list.count, sizeof(*list.items), by_pid);
+	*out = list;
+	return 0;
+}
+
+void jvm_list_free(struct jvm_list *list)
+{
+	free(list->items);
+	*list = (struct jvm_list){ 0 };
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/loop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+enum source { SOURCE_FD, SOURCE_TIMER, SOURCE_SIGNALS, SOURCE_NR };
+
+/* SIGINT, SIGTERM and SIGHUP seen so far. */
+static volatile sig_atomic_t signals_seen;
+static volatile sig_atomic_t last_signal;
+
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+#define ENDING_COUNT (sizeof(ending) / sizeof(ending[0]))
+
+uint64_t loop_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static bool is_ignored(int number)
+{
+	struct sigaction now;
+
+	return !sigaction(number, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
+/*
+ * SIGINT is taken even where it was ignored: a shell script starts its background jobs so, and
+ * ends them with kill -INT.
+ */
+static void block_signals(struct loop *loop, sigset_t *set)
+{
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (size_t i = 0; i < ENDING_COUNT; i++) {
+		if (ending[i] != SIGHUP || !is_ignored(SIGHUP))
+			sigaddset(set, ending[i]);
+	}
+	sigprocmask(SIG_BLOCK, set, &loop->old_mask);
+}
+
+static int add(int epoll, int fd, enum source source)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = source };
+
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+int loop_open(struct loop *out)
+{
+	const struct itimerspec every = {
+		.it_interval.tv_nsec = (long)LOOP_TICK_NS,
+		.it_value.tv_nsec = (long)LOOP_TICK_NS,
+	};
+	struct loop loop = { -1, -1, -1, { { 0 } } };
+	sigset_t set;
+	int err = 0;
+
+	block_signals(&loop, &set);
+	loop.epoll = epoll_create1(EPOLL_CLOEXEC);
+	loop.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	loop.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (loop.epoll < 0 || loop.timer < 0 || loop.signals < 0 ||
+	    timerfd_settime(loop.timer, 0, &every, NULL))
+		err = -errno;
+	if (!err)
+		err = add(loop.epoll, loop.timer, SOURCE_TIMER);
+	if (!err)
+		err = add(loop.epoll, loop.signals, SOURCE_SIGNALS);
+	if (err) {
+		log_error("event loop: %s", strerror(-err));
+		loop_close(&loop);
+		return err;
+	}
+	*out = loop;
+	return 0;
+}
+
+int loop_watch(struct loop *loop, int fd)
+{
+	int err = add(loop->epoll, fd, SOURCE_FD);
+
+	if (err)
+		log_error("event loop: %s", strerror(-err));
+	return err;
+}
+
+static int on_signals(struct loop *loop, const struct loop_calls *calls, void *ctx)
+{
+	struct signalfd_siginfo info;
+	int result = 0;
+
+	while (!result && read(loop->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			result = calls->tick(ctx);
+			continue;
+		}
+		signals_seen++;
+		last_signal = (int)info.ssi_signo;
+		result = calls->signal(ctx, (int)info.ssi_signo, info.ssi_code == SI_KERNEL);
+	}
+	return result;
+}
+
+static int on_timer(struct loop *loop, const struct loop_calls *calls, void *ctx)
+{
+	uint64_t count;
+	int result;
+
+	if (read(loop->timer, &count, sizeof(count)) != (ssize_t)sizeof(count))
+		return 0;
+	result = calls->ready(ctx);
+	return result ? result : calls->tick(ctx);
+}
+
+static int dispatch(struct loop *loop, enum source source, const struct loop_calls *calls,
+		    void *ctx)
+{
+	switch (source) {
+	case SOURCE_FD:
+		return calls->ready(ctx);
+	case SOURCE_TIMER:
+		return on_timer(loop, calls, ctx);
+	case SOURCE_SIGNALS:
+		return on_signals(loop, calls, ctx);
+	case SOURCE_NR:
+		break;
+	}
+	return 0;
+}
+
+/* Milliseconds to wait, rounded up so that the last wait does not spin; -1 for ever. */
+static int timeout_ms(uint64_t end_ns)
+{
+	uint64_t now = loop_now_ns();
+	uint64_t left_ms;
+
+	if (!end_ns)
+		return -1;
+	if (now >= end_ns)
+		return 0;
+	left_ms = (end_ns - now + 999999) / 1000000;
+	return left_ms > 1000 ? 1000 : (int)left_ms;
+}
+
+int loop_run(struct loop *loop, const struct loop_calls *calls, void *ctx, uint64_t duration_ns)
+{
+	uint64_t end_ns = duration_ns ? loop_now_ns() + duration_ns : 0;
+
+	while (!end_ns || loop_now_ns() < end_ns) {
+		struct epoll_event events[SOURCE_NR];
+		int count = epoll_wait(loop->epoll, events, SOURCE_NR, timeout_ms(end_ns));
+
+		if (count < 0 && errno != EINTR)
+			return -errno;
+		for (int i = 0; i < count; i++) {
+			int result = dispatch(loop, (enum source)events[i].data.u32, calls, ctx);
+
+			if (result)
+				return result;
+		}
+	}
+	return 0;
+}
+
+static void on_signal_while_writing(int number)
+{
+	struct sigaction interrupting = { .sa_handler = on_signal_while_writing };
+
+	signals_seen++;
+	last_signal = number;
+	/* The next one shall make a write() that hangs return. */
+	sigaction(number, &interrupting, NULL);
+}
+
+void loop_begin_writing(struct loop *loop)
+{
+	struct sigaction action = {
+		.sa_handler = on_signal_while_writing,
+		.sa_flags = signals_seen ? 0 : SA_RESTART,
+	};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ENDING_COUNT; i++) {
+		if (ending[i] == SIGHUP && is_ignored(SIGHUP))
+			continue;
+		sigaction(ending[i], &action, NULL);
+		sigaddset(&set, ending[i]);
+	}
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	if (loop->signals >= 0)
+		close(loop->signals);
+	loop->signals = -1;
+}
+
+bool loop_aborted(void)
+{
+	return signals_seen > 1;
+}
+
+int loop_last_signal(void)
+{
+	return last_signal;
+}
+
+void loop_close(struct loop *loop)
+{
+	if (loop->epoll >= 0)
+		close(loop->epoll);
+	if (loop->timer >= 0)
+		close(loop->timer);
+	if (loop->signals >= 0)
+		close(loop->signals);
+	*loop = (struct loop){ -1, -1, -1, { { 0 } } };
+}

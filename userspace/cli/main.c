@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cli/command.h"
+
+static int cmd_version(const struct options *options);
+static int cmd_help(const struct options *options);
+
+static const struct command commands[] = {
+	{ "record", OPTION_RECORD, "[OPTION]... (-p PID[,PID]... | --all | -- COMMAND [ARG]...)",
+	  "record a JVM; jvmscope -p PID means this",
+	  "Records until -d is over, Ctrl-C, or the end of the target.\n"
+	  "With -- COMMAND it starts the JVM itself and records it from its first instruction.\n\n",
+	  cmd_record },
+	{ "ps", OPTION_PS, "[OPTION]...", "the JVMs of this host",
+	  "Lists the JVMs of this host, and whether their Java frames can be recorded.\n\n",
+	  cmd_ps },
+	{ "doctor", OPTION_DOCTOR, "[OPTION]...",
+	  "what this machine lacks for recording, and the fix",
+	  "Checks kernel, rights and, with -p, one JVM. One line per need: ok, degraded or\n"
+	  "missing, and what to do. Status 5 when something is missing.\n\n",
+	  cmd_doctor },
+	{ "version", OPTION_OTHER, "", "the version", "", cmd_version },
+	{ "help", OPTION_OTHER, "[COMMAND]", "this list, or the options of COMMAND", "", cmd_help },
+	{ 0 },
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++) {
+		if (!strcmp(c->name, name))
+			return c;
+	}
+	return NULL;
+}
+
+static int cmd_version(const struct options *options)
+{
+	(void)options;
+	puts("jvmscope " JVMSCOPE_VERSION);
+	return EXIT_DONE;
+}
+
+static int unknown_command(const char *name)
+{
+	if (name[strspn(name, "0123456789")] == 0)
+		log_error("%s: no such command; a pid is given as jvmscope -p %s", name, name);
+	else
+		log_error("%s: no such command (see jvmscope help)", name);
+	return EXIT_USAGE;
+}
+
+static int cmd_help(const struct options *options)
+{
+	const struct command *topic;
+
+	if (!options->operand_count) {
+		help_commands(commands, stdout);
+		return EXIT_DONE;
+	}
+	topic = find_command(options->operands[0]);
+	if (!topic)
+		return unknown_command(options->operands[0]);
+	help_command(topic, stdout);
+	return EXIT_DONE;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	struct options options;
+
+	if (options_parse(command->id, argc, argv, &options))
+		return EXIT_USAGE;
+	if (options.quiet)
+		log_set_level(LOG_LEVEL_WARN);
+	if (options.verbose)
+		log_set_level(LOG_LEVEL_DEBUG);
+	if (options.version)
+		return cmd_version(&options);
+	if (!options.help)
+		return command->run(&options);
+	help_command(command, stdout);
+	return EXIT_DONE;
+}
+
+/* Results that could not be written are a failure, also when the reader has gone away. */
+static int close_stdout(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	if (status == EXIT_DONE) {
+		log_error("standard output: %m");
+		status = EXIT_RUNTIME;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		help_commands(commands, stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
+		help_commands(commands, stdout);
+		return close_stdout(EXIT_DONE);
+	}
+	/* An option first means record, whose name the user left out. */
+	if (argv[1][0] == '-')
+		return close_stdout(run(&commands[0], argc, argv));
+
+	command = find_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	return close_stdout(run(command, argc - 1, argv + 1));
+}

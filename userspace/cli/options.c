@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "cli/outputs.h"
+#include "exporters/exporter.h"
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define HELP_HINT     "see jvmscope help"
+
+/* A setter that has said what is wrong by itself returns this; -EINVAL makes parse() say it. */
+#define SAID (-ECANCELED)
+
+struct option_row {
+	char key;
+	const char *name;
+	const char *arg; /* NULL: a flag */
+	unsigned int commands;
+	int (*set)(struct options *options, const char *arg);
+	size_t flag;	     /* offset of the bool that a flag sets */
+	const char *expects; /* what a right argument is, for the message on a wrong one */
+	const char *help;
+};
+
+static int set_pid(struct options *options, const char *arg)
+{
+	pid_t pids[OPTIONS_PIDS_MAX];
+	size_t count;
+	int err;
+
+	err = text_pids(arg, pids, OPTIONS_PIDS_MAX, &count);
+	if (err)
+		return err;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t at = 0;
+
+		while (at < options->pid_count && options->pids[at] != pids[i])
+			at++;
+		if (at == OPTIONS_PIDS_MAX)
+			return -E2BIG;
+		options->pids[at] = pids[i];
+		if (at == options->pid_count)
+			options->pid_count++;
+	}
+	return 0;
+}
+
+static int set_duration(struct options *options, const char *arg)
+{
+	return text_duration_ns(arg, &options->duration_ns);
+}
+
+static int set_file(struct options *options, const char *arg)
+{
+	if (!*arg)
+		return -EINVAL;
+	if (options->file_count == OPTIONS_FILES_MAX)
+		return -E2BIG;
+	options->files[options->file_count++] = arg;
+	return 0;
+}
+
+static int set_format(struct options *options, const char *arg)
+{
+	char formats[128];
+
+	options->format = exporter_by_name(arg);
+	if (options->format)
+		return 0;
+	log_error("--format %s: no such format (there is %s)", arg,
+		  outputs_formats(formats, sizeof(formats)));
+	return SAID;
+}
+
+/* The names; what is not recorded yet is not here and so refused. */
+static const struct {
+	const char *name;
+	unsigned int bit;
+} events[] = {
+	{ "cpu", EVENT_CPU },
+	{ "all", EVENT_CPU },
+};
+
+static unsigned int event_bit(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		if (strlen(events[i].name) == len && !memcmp(events[i].name, name, len))
+			return events[i].bit;
+	}
+	return 0;
+}
+
+/* A list that only takes away begins with the default, any other with nothing. */
+static int set_events(struct options *options, const char *arg)
+{
+	unsigned int plus = 0;
+	unsigned int minus = 0;
+	const char *at = arg;
+	size_t len;
+
+	for (;; at += len + 1) {
+		bool off = *at == '-';
+		unsigned int bit;
+
+		at += off;
+		len = strcspn(at, ",");
+		bit = event_bit(at, len);
+		if (!bit) {
+			log_error("-e %s: no event '%.*s' (there is cpu)", arg, (int)len, at);
+			return SAID;
+		}
+		*(off ? &minus : &plus) |= bit;
+		if (!at[len])
+			break;
+	}
+	options->events = (plus ? plus : options->events) & ~minus;
+	if (options->events)
+		return 0;
+	log_error("-e %s: nothing is left to record", arg);
+	return SAID;
+}
+
+static int set_u32(const char *arg, uint64_t lo, uint64_t hi, uint32_t *out)
+{
+	uint64_t value;
+	int err;
+
+	err = text_number(arg, lo, hi, &value);
+	if (!err)
+		*out = (uint32_t)value;
+	return err;
+}
+
+static int set_frequency(struct options *options, const char *arg)
+{
+	return set_u32(arg, 1, OPTIONS_HZ_MAX, &options->frequency);
+}
+
+static int set_depth(struct options *options, const char *arg)
+{
+	return set_u32(arg, OPTIONS_DEPTH_MIN, OPTIONS_DEPTH_MAX, &options->max_depth);
+}
+
+static int set_ring(struct options *options, const char *arg)
+{
+	uint64_t bytes;
+	int err;
+
+	err = text_size_bytes(arg, &bytes);
+	if (err)
+		return err;
+	if (bytes < OPTIONS_RING_MIN || bytes > OPTIONS_RING_MAX)
+		return -EINVAL;
+	options->ring_bytes = bytes;
+	return 0;
+}
+
+/* The place of arg in names, or -EINVAL. */
+static int choice(const char *arg, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(arg, names[i]))
+			return (int)i;
+	}
+	return -EINVAL;
+}
+
+static int set_clock(struct options *options, const char *arg)
+{
+	static const char *const names[] = { "auto", "cpu-clock", "cycles" };
+	int at = choice(arg, names, ARRAY_SIZE(names));
+
+	if (at < 0)
+		return at;
+	options->clock = (enum live_clock)at;
+	return 0;
+}
+
+static int set_color(struct options *options, const char *arg)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+	int at = choice(arg, names, ARRAY_SIZE(names));
+
+	if (at < 0)
+		return at;
+	options->color = (enum option_color)at;
+	return 0;
+}
+
+#define FLAG(member) .flag = offsetof(struct options, member)
+
+static const struct option_row rows[] = {
+	{ 'p', "pid", "PID", OPTION_RECORD | OPTION_DOCTOR, set_pid,
+	  .expects = "pids above 0, separated by commas, at most 64",
+	  .help = "the JVM to look at, by its pid on this host; PID,PID... and repeated for several" },
+	{ 0, "all", NULL, OPTION_RECORD, FLAG(all),
+	  .help = "every JVM of this host, also those that start later" },
+	{ 'd', "duration", "T", OPTION_RECORD, set_duration,
+	  .expects = "a time above 0 such as 30, 30s, 5m or 1h",
+	  .help = "how long: 30, 30s, 5m, 1h; else until Ctrl-C or the end of the target" },
+	{ 'f', "file", "PATH", OPTION_RECORD, set_file, .expects = "a path, at most 16 of them",
+	  .help = "output, its format by suffix (.json .collapsed); repeat it for several. %p is the pid, %t the time, - standard output; jvmscope-%p-%t.json when not given" },
+	{ 0, "format", "F", OPTION_RECORD, set_format,
+	  .help = "format of - and of files whose suffix names none; of a single -f in any case" },
+	{ 'e', "events", "LIST", OPTION_RECORD, set_events,
+	  .help = "what to record: cpu; -NAME takes one away from the default" },
+	{ 'F', "frequency", "HZ", OPTION_RECORD, set_frequency,
+	  .expects = "a whole number from 1 to 10000; sampling faster takes the CPU it measures",
+	  .help = "CPU samples per second and CPU, 99 when not given" },
+	{ 0, "max-depth", "N", OPTION_RECORD, set_depth,
+	  .expects = "a whole number from 64 to 16384",
+	  .help = "frames kept of a stack, 1024 when not given; a longer one is marked truncated" },
+	{ 0, "cpu-event", "EVENT", OPTION_RECORD, set_clock, .expects = "auto, cycles or cpu-clock",
+	  .help = "what triggers a CPU sample: cycles, cpu-clock, or auto, which takes cycles where the machine counts them" },
+	{ 0, "ring-size", "BYTES", OPTION_RECORD, set_ring,
+	  .expects = "a size from 64k to 1G, such as 8M",
+	  .help = "buffer between kernel and jvmscope, 8M when not given" },
+	{ 0, "threads", NULL, OPTION_RECORD, FLAG(threads),
+	  .help = "collapsed: the thread as root frame" },
+	{ 0, "lines", NULL, OPTION_RECORD, FLAG(lines), .help = "collapsed: line numbers" },
+	{ 0, "annotate", NULL, OPTION_RECORD, FLAG(annotate),
+	  .help = "collapsed: how a frame ran, as suffix: _[j] C2, _[1] C1, _[0] interpreted, _[i] inlined, _[k] kernel" },
+	{ 0, "strict", NULL, OPTION_RECORD, FLAG(strict),
+	  .help = "status 1 when something is missing from the output, such as lost samples" },
+	{ 0, "json", NULL, OPTION_PS, FLAG(json), .help = "JSON instead of a table" },
+	{ 'q', "quiet", NULL, OPTION_ANY, FLAG(quiet), .help = "only warnings and errors" },
+	{ 'v', "verbose", NULL, OPTION_ANY, FLAG(verbose), .help = "say more on standard error" },
+	{ 0, "no-progress", NULL, OPTION_RECORD, FLAG(no_progress), .help = "no status line" },
+	{ 0, "color", "WHEN", OPTION_RECORD | OPTION_DOCTOR, set_color,
+	  .expects = "auto, always or never", .help = "auto, always or never" },
+	{ 'h', "help", NULL, OPTION_ANY, FLAG(help), .help = "this text" },
+	{ 0, "version", NULL, OPTION_ANY, FLAG(version), .help = "the version" },
+};
+
+#undef FLAG
+
+#define ROW_COUNT ARRAY_SIZE(rows)
+
+bool options_text(enum option_command command, size_t n, struct option_text *out)
+{
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (!(rows[i].commands & command) || n--)
+			continue;
+		*out = (struct option_text){ rows[i].key, rows[i].name, rows[i].arg, rows[i].help };
+		return true;
+	}
+	return false;
+}
+
+/* getopt's view of the rows a command has. A long option's value is its row + LONG_BASE. */
+#define LONG_BASE 256
+
+struct getopt_view {
+	struct option options[ROW_COUNT + 1];
+	char keys[2 + ROW_COUNT * 2 + 1];
+};
+
+static void make_view(enum option_command command, struct getopt_view *view)
+{
+	size_t options = 0;
+	size_t keys = 0;
+
+	*view = (struct getopt_view){ 0 };
+	view->keys[keys++] = '+'; /* stop at the first operand: what follows -- is not ours */
+	view->keys[keys++] = ':'; /* tell a missing argument from an unknown option */
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (!(rows[i].commands & command))
+			continue;
+		view->options[options++] = (struct option){
+			.name = rows[i].name,
+			.has_arg = rows[i].arg ? required_argument : no_argument,
+			.val = (int)(LONG_BASE + i),
+		};
+		if (!rows[i].key)
+			continue;
+		view->keys[keys++] = rows[i].key;
+		if (rows[i].arg)
+			view->keys[keys++] = ':';
+	}
+}
+
+/* value is one that make_view gave to getopt, so it is always found. */
+static const struct option_row *row_of(int value)
+{
+	size_t at = 0;
+
+	if (value >= LONG_BASE)
+		return &rows[value - LONG_BASE];
+	while (at + 1 < ROW_COUNT && rows[at].key != value)
+		at++;
+	return &rows[at];
+}
+
+static void say_bad_value(const struct option_row *row, const char *arg)
+{
+	if (row->key)
+		log_error("-%c %s: expected %s", row->key, arg, row->expects);
+	else
+		log_error("--%s %s: expected %s", row->name, arg, row->expects);
+}
+
+/* value is what getopt_long returned: '?' or ':'. word is the argument it looked at. */
+static void say_bad_option(int value, int key, const char *word, bool other_command)
+{
+	char name[3] = { '-', (char)key, 0 };
+	bool is_short = word[0] == '-' && word[1] != '-' && key && key < LONG_BASE;
+	const char *what = is_short ? name : word;
+
+	if (value == ':')
+		log_error("%s: needs an argument (" HELP_HINT ")", what);
+	else if (key >= LONG_BASE)
+		log_error("%s: takes no argument (" HELP_HINT ")", word);
+	else if (other_command)
+		log_error("%s: not an option of this command (" HELP_HINT ")", what);
+	else
+		log_error("%s: unknown option, or an ambiguous short form (" HELP_HINT ")", what);
+}
+
+/* Whether word names an option that some other command has. */
+static bool known_elsewhere(const char *word)
+{
+	size_t len = strcspn(word, "=");
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (word[0] == '-' && word[1] != '-' && word[1] == rows[i].key)
+			return true;
+		if (len > 2 && word[1] == '-' && strlen(rows[i].name) == len - 2 &&
+		    !memcmp(word + 2, rows[i].name, len - 2))
+			return true;
+	}
+	return false;
+}
+
+static int apply(const struct option_row *row, const char *arg, struct options *options)
+{
+	char *base = (char *)options;
+	int err;
+
+	if (!row->set) {
+		*(bool *)(void *)(base + row->flag) = true;
+		return 0;
+	}
+	err = row->set(options, arg);
+	if (err && err != SAID)
+		say_bad_value(row, arg);
+	return err ? -EINVAL : 0;
+}
+
+/* Reads options up to the first operand; optind tells where that is. */
+static int read_options(enum option_command command, int argc, char **argv, struct options *options)
+{
+	struct getopt_view view;
+	int value;
+
+	make_view(command, &view);
+	opterr = 0;
+	optind = 0; /* glibc: start over, also when argv changed */
+	for (;;) {
+		int at = optind ? optind : 1;
+		int err;
+
+		value = getopt_long(argc, argv, view.keys, view.options, NULL);
+		if (value == -1)
+			return 0;
+		if (value == '?' || value == ':') {
+			/* Inside a group such as -qX optind has not moved on. */
+			say_bad_option(value, optopt, argv[at], known_elsewhere(argv[at]));
+			return -EINVAL;
+		}
+		err = apply(row_of(value), optarg, options);
+		if (err)
+			return err;
+	}
+}
+
+static int check_record_targets(const struct options *options)
+{
+	int ways = (options->pid_count > 0) + options->all + (options->command != NULL);
+
+	if (options->operand_count) {
+		log_error("%s: unexpected argument (a pid follows -p, a command follows --)",
+			  options->operands[0]);
+		return -EINVAL;
+	}
+	if (!ways) {
+		log_error("no target: give -p PID, --all or -- COMMAND (jvmscope ps lists JVMs)");
+		return -EINVAL;
+	}
+	if (ways > 1) {
+		log_error("more than one kind of target: give only one of -p, --all and "
+			  "-- COMMAND");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check(enum option_command command, const struct options *options)
+{
+	int err;
+
+	if (options->quiet && options->verbose) {
+		log_error("-q and -v: give only one of them");
+		return -EINVAL;
+	}
+	if (command == OPTION_RECORD) {
+		err = check_record_targets(options);
+		return err ? err : outputs_check_formats(options);
+	}
+	if (command != OPTION_OTHER && options->operand_count) {
+		log_error("%s: unexpected argument (" HELP_HINT ")", options->operands[0]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int options_parse(enum option_command command, int argc, char **argv, struct options *out)
+{
+	struct options options = {
+		.events = EVENT_CPU,
+		.frequency = OPTIONS_HZ_DEFAULT,
+		.max_depth = 1024,
+		.ring_bytes = 8ull << 20,
+	};
+	int err;
+
+	err = read_options(command, argc, argv, &options);
+	if (err)
+		return err;
+
+	if (optind < argc && !strcmp(argv[optind - 1], "--") && command == OPTION_RECORD) {
+		options.command = argv + optind;
+	} else {
+		options.operands = argv + optind;
+		options.operand_count = (size_t)(argc - optind);
+	}
+	if (!options.help && !options.version) {
+		err = check(command, &options);
+		if (err)
+			return err;
+	}
+	*out = options;
+	return 0;
+}

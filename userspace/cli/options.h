@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_OPTIONS_H
+#define JVMSCOPE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "live/live.h"
+
+struct exporter;
+
+/* Bits: which commands an option belongs to. */
+enum option_command {
+	OPTION_RECORD = 1,
+	OPTION_PS = 2,
+	OPTION_DOCTOR = 4,
+	OPTION_OTHER = 8, /* version, help */
+	OPTION_ANY = 15,
+};
+
+enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Bits: what is recorded. */
+enum option_event {
+	EVENT_CPU = 1,
+};
+
+#define OPTIONS_PIDS_MAX   64
+#define OPTIONS_FILES_MAX  16
+#define OPTIONS_HZ_WARN	   999	 /* above, the interrupts themselves begin to cost */
+#define OPTIONS_HZ_MAX	   10000 /* above, a core would do little else: see docs/overhead.md */
+#define OPTIONS_DEPTH_MIN  64
+#define OPTIONS_DEPTH_MAX  16384
+#define OPTIONS_RING_MIN   (64ull << 10)
+#define OPTIONS_RING_MAX   (1ull << 30)
+#define OPTIONS_HZ_DEFAULT 99 /* no divisor of the timers programs use */
+
+/* What the user asked for. Strings point into argv. */
+struct options {
+	pid_t pids[OPTIONS_PIDS_MAX]; /* no pid twice */
+	size_t pid_count;
+	bool all;
+	char **command; /* NULL-terminated; NULL: none */
+
+	uint64_t duration_ns; /* 0: until a signal or the target's end */
+	const char *files[OPTIONS_FILES_MAX];
+	size_t file_count;
+	const struct exporter *format; /* NULL: by suffix */
+	unsigned int events;	       /* enum option_event, or-ed */
+	uint32_t frequency;	       /* Hz */
+	uint32_t max_depth;	       /* frames */
+	uint64_t ring_bytes;
+	enum live_clock clock;
+	bool threads;
+	bool lines;
+	bool annotate;
+	bool strict;
+
+	bool json; /* ps */
+
+	bool quiet;
+	bool verbose;
+	bool no_progress;
+	enum option_color color;
+
+	bool help;
+	bool version;
+	char *const *operands; /* what is left: the topic of help */
+	size_t operand_count;
+};
+
+/*
+ * Reads the arguments behind the command's name; argv[0] is the command's name.
+ *
+ * Returns 0, or -EINVAL after one line on standard error that names the argument, what is wrong
+ * and what would be right. *out is written only on success. With --help or --version the rest is
+ * not checked for completeness.
+ */
+int options_parse(enum option_command command, int argc, char **argv, struct options *out);
+
+/* One option, as help prints it. */
+struct option_text {
+	char key;	  /* 'p'; 0: long name only */
+	const char *name; /* "pid" */
+	const char *arg;  /* "PID"; NULL: takes none */
+	const char *help;
+};
+/* The n-th option of a command; false behind the last. */
+bool options_text(enum option_command command, size_t n, struct option_text *out);
+
+#endif

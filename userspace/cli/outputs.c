@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/outputs.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/output.h"
+#include "base/text.h"
+#include "cli/loop.h"
+#include "cli/options.h"
+#include "exporters/exporter.h"
+
+#define DEFAULT_FORMAT "json"
+
+const char *outputs_formats(char *to, size_t size)
+{
+	size_t len = 0;
+
+	to[0] = 0;
+	for (const struct exporter *e = exporters; e->name && len < size; e++)
+		len += (size_t)snprintf(to + len, size - len, "%s%s", len ? ", " : "", e->name);
+	return to;
+}
+
+static bool is_stdout(const char *path)
+{
+	return !strcmp(path, "-");
+}
+
+const struct exporter *outputs_format(const struct options *options, size_t n)
+{
+	const char *path = options->files[n];
+	const struct exporter *by_suffix = is_stdout(path) ? NULL : exporter_by_path(path);
+
+	if (options->format && (options->file_count == 1 || !by_suffix))
+		return options->format;
+	return by_suffix;
+}
+
+int outputs_check_formats(const struct options *options)
+{
+	bool stdout_used = false;
+	char formats[128];
+
+	for (size_t i = 0; i < options->file_count; i++) {
+		const char *path = options->files[i];
+
+		if (is_stdout(path) && stdout_used) {
+			log_error("-f -: standard output can be written only once");
+			return -EINVAL;
+		}
+		stdout_used |= is_stdout(path);
+		if (outputs_format(options, i))
+			continue;
+		if (is_stdout(path))
+			log_error("-f -: standard output needs --format (there is %s)",
+				  outputs_formats(formats, sizeof(formats)));
+		else
+			log_error("-f %s: the suffix names no format that can be written; give "
+				  "--format (there is %s)",
+				  path, outputs_formats(formats, sizeof(formats)));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int outputs_expand(const char *pattern, const char *pid, time_t when, char *to, size_t size)
+{
+	struct tm tm = { 0 };
+	char date[32] = "";
+	size_t len = 0;
+
+	if (localtime_r(&when, &tm))
+		strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
+
+	for (const char *at = pattern; *at; at++) {
+		char one[2] = { *at, 0 };
+		const char *text = one;
+
+		if (at[0] == '%' && at[1] && strchr("pt%", at[1])) {
+			at++;
+			text = *at == 'p' ? pid : *at == 't' ? date : "%";
+		}
+		if (len + strlen(text) >= size)
+			return -ENAMETOOLONG;
+		memcpy(to + len, text, strlen(text));
+		len += strlen(text);
+	}
+	to[len] = 0;
+	return 0;
+}
+
+const char *outputs_pid_text(const struct options *options, pid_t pid, char *to, size_t size)
+{
+	if (options->all)
+		snprintf(to, size, "all");
+	else if (options->pid_count > 1)
+		snprintf(to, size, "%d+%zu", options->pids[0], options->pid_count - 1);
+	else
+		snprintf(to, size, "%d", pid);
+	return to;
+}
+
+/* What the n-th output is called; the default name when no file was given. */
+static int path_of(const struct outputs *outputs, size_t n, char *to, size_t size)
+{
+	const struct options *options = outputs->options;
+	const struct exporter *format;
+	char pattern[64];
+
+	if (options->file_count) {
+		if (is_stdout(options->files[n])) {
+			snprintf(to, size, "-");
+			return 0;
+		}
+		return outputs_expand(options->files[n], outputs->pid, outputs->when, to, size);
+	}
+	format = options->format ? options->format : exporter_by_name(DEFAULT_FORMAT);
+	snprintf(pattern, sizeof(pattern), "jvmscope-%%p-%%t%s", format->suffix);
+	return outputs_expand(pattern, outputs->pid, outputs->when, to, size);
+}
+
+static const struct exporter *format_of(const struct outputs *outputs, size_t n)
+{
+	const struct options *options = outputs->options;
+
+	if (options->file_count)
+		return outputs_format(options, n);
+	return options->format ? options->format : exporter_by_name(DEFAULT_FORMAT);
+}
+
+static size_t count_of(const struct outputs *outputs)
+{
+	return outputs->options->file_count ? outputs->options->file_count : 1;
+}
+
+static int check_path(const char *path)
+{
+	char copy[OUTPUTS_PATH_MAX];
+	const char *folder;
+	struct stat st;
+
+	if (is_stdout(path))
+		return 0;
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode)) {
+			log_error("%s: is a folder; give a file in it", path);
+			return -EISDIR;
+		}
+		/* A device or a pipe is written in place, so its folder does not matter. */
+		if (!S_ISREG(st.st_mode))
+			return 0;
+	}
+	snprintf(copy, sizeof(copy), "%s", path);
+	folder = dirname(copy);
+	if (access(folder, W_OK | X_OK)) {
+		int err = -errno;
+
+		log_error("%s: cannot be written: folder %s: %s", path, folder, strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+int outputs_check_paths(const struct outputs *outputs)
+{
+	char path[OUTPUTS_PATH_MAX];
+	int err = 0;
+
+	for (size_t i = 0; i < count_of(outputs) && !err; i++) {
+		err = path_of(outputs, i, path, sizeof(path));
+		if (err)
+			log_error("-f %s: %s", outputs->options->files[i], strerror(-err));
+		else
+			err = check_path(path);
+	}
+	return err;
+}
+
+/* Between an exporter and its file. */
+struct sink {
+	FILE *file;
+	int err; /* of the first write that failed; stdio keeps only that one did */
+};
+
+/* Ends the export when a second signal asks for that. */
+static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
+{
+	struct sink *sink = cookie;
+	size_t written;
+
+	if (loop_aborted())
+		return 0;
+	errno = 0;
+	written = fwrite(bytes, 1, size, sink->file);
+	if (written < size && !sink->err)
+		sink->err = errno ? -errno : -EIO;
+	return (ssize_t)written;
+}
+
+static int export_to(const struct exporter *exporter, const struct outputs *outputs,
+		     const struct recording *rec, FILE *file)
+{
+	static const cookie_io_functions_t calls = { .write = sink_write };
+	struct export_options how = {
+		.metric = REC_CPU,
+		.lines = outputs->options->lines,
+		.annotate = outputs->options->annotate,
+		.threads = outputs->options->threads,
+	};
+	struct sink sink = { .file = file };
+	FILE *out = fopencookie(&sink, "w", calls);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	err = exporter->write(rec, &how, out);
+	if (fclose(out) && !err)
+		err = -EIO;
+	return sink.err ? sink.err : err;
+}
+
+static void say_written(const char *path)
+{
+	char size[TEXT_MAX];
+	struct stat st;
+
+	if (is_stdout(path))
+		log_info("standard output: written");
+	else if (stat(path, &st) || !S_ISREG(st.st_mode))
+		log_info("%s: written", path);
+	else
+		log_info("%s: written, %s", path, text_bytes((uint64_t)st.st_size, size));
+}
+
+static int write_one(const struct exporter *exporter, const struct outputs *outputs,
+		     const struct recording *rec, const char *path)
+{
+	const char *name = is_stdout(path) ? "standard output" : path;
+	struct output output = { 0 };
+	int err;
+
+	err = output_open(path, &output);
+	if (err) {
+		log_error("%s: %s", name, strerror(-err));
+		return err;
+	}
+	err = export_to(exporter, outputs, rec, output.file);
+	if (loop_aborted())
+		err = -EINTR;
+	if (err) {
+		log_error("%s: not written: %s", name,
+			  err == -EINTR ? "interrupted a second time" : strerror(-err));
+		output_abort(&output);
+		return err;
+	}
+	err = output_commit(&output);
+	if (err) {
+		log_error("%s: not written: %s", name, strerror(-err));
+		return err;
+	}
+	say_written(path);
+	return 0;
+}
+
+int outputs_write(const struct outputs *outputs, const struct recording *rec)
+{
+	char path[OUTPUTS_PATH_MAX];
+	int first = 0;
+
+	for (size_t i = 0; i < count_of(outputs); i++) {
+		int err = path_of(outputs, i, path, sizeof(path));
+
+		if (!err)
+			err = write_one(format_of(outputs, i), outputs, rec, path);
+		if (err && !first)
+			first = err;
+	}
+	return first;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "model/recording.h"
+#include "model/top.h"
+
+#define TOP_METHODS  5
+#define TOP_GROUPS   8
+#define TOP_THREADS  3
+#define NAME_MAX_LEN 120
+
+struct writer {
+	const struct recording *rec;
+	const struct colors *colors;
+	FILE *out;
+};
+
+static double percent(double part, double all)
+{
+	return all > 0 ? 100.0 * part / all : 0;
+}
+
+static double recorded_ns(const struct rec_meta *meta)
+{
+	return (double)(meta->end_time_ns - meta->start_time_ns);
+}
+
+static void start_line(const struct writer *w, const char *title)
+{
+	fprintf(w->out, "%s%-9s%s ", w->colors->bold, title, w->colors->off);
+}
+
+static void write_jvms(const struct writer *w)
+{
+	uint32_t count = rec_jvm_count(w->rec);
+	const struct rec_jvm *jvm = rec_jvm_get(w->rec, 1);
+
+	start_line(w, "target");
+	if (!count) {
+		fputs("none\n", w->out);
+		return;
+	}
+	if (count > 1)
+		fprintf(w->out, "%" PRIu32 " JVMs, the first: ", count);
+	fprintf(w->out, "pid %d", jvm->pid);
+	if (jvm->main_class)
+		fprintf(w->out, " %s", rec_text(w->rec, jvm->main_class));
+	if (jvm->version)
+		fprintf(w->out, ", JDK %s", rec_text(w->rec, jvm->version));
+	if (jvm->gc_name)
+		fprintf(w->out, ", %s", rec_text(w->rec, jvm->gc_name));
+	fputc('\n', w->out);
+}
+
+static void write_samples(const struct writer *w, int64_t samples)
+{
+	const struct rec_meta *meta = rec_meta_get(w->rec);
+	double time_ns = recorded_ns(meta);
+	char count[TEXT_MAX];
+	char time[TEXT_MAX];
+	char cpu[TEXT_MAX];
+
+	start_line(w, "samples");
+	fprintf(w->out, "%s in %s; %.0f Hz of CPU time reached, %" PRIu32 " asked (%s); CPU %s",
+		text_count((uint64_t)samples, count),
+		text_ns(time_ns > 0 ? (uint64_t)time_ns : 0, time), meta->achieved_hz,
+		meta->frequency_hz, rec_text(w->rec, meta->clock),
+		text_ns(meta->target_cpu_ns, cpu));
+	if (time_ns > 0)
+		fprintf(w->out, " = %.2f cores", (double)meta->target_cpu_ns / time_ns);
+	fputc('\n', w->out);
+}
+
+/* " (ring_full 3, slot_busy 1)", or nothing. */
+static void add_reasons(const struct writer *w, enum rec_quality_group group)
+{
+	const struct rec_quality_row *rows;
+	const char *before = " (";
+	size_t count;
+
+	rows = rec_quality_rows(w->rec, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].group != group || !rows[i].count)
+			continue;
+		fprintf(w->out, "%s%s %" PRIu64, before, rows[i].name, rows[i].count);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		fputc(')', w->out);
+}
+
+static void write_quality(const struct writer *w)
+{
+	uint64_t complete = rec_quality_sum(w->rec, REC_QUALITY_COMPLETE);
+	uint64_t truncated = rec_quality_sum(w->rec, REC_QUALITY_TRUNCATED_BY);
+	uint64_t broken = rec_quality_sum(w->rec, REC_QUALITY_BROKEN_BY);
+	uint64_t lost = rec_quality_sum(w->rec, REC_QUALITY_LOST);
+	uint64_t all = complete + truncated + broken;
+	char text[TEXT_MAX];
+
+	start_line(w, "stacks");
+	fprintf(w->out, "%.2f %% complete; truncated %s", percent((double)complete, (double)all),
+		text_count(truncated, text));
+	add_reasons(w, REC_QUALITY_TRUNCATED_BY);
+	fprintf(w->out, ", broken %s", text_count(broken, text));
+	add_reasons(w, REC_QUALITY_BROKEN_BY);
+	fprintf(w->out, ", %slost %s%s", lost ? w->colors->bad : "", text_count(lost, text),
+		lost ? w->colors->off : "");
+	add_reasons(w, REC_QUALITY_LOST);
+	fputc('\n', w->out);
+}
+
+struct share {
+	uint32_t id; /* string (group) or thread */
+	int64_t count;
+};
+
+static void add_share(struct share *shares, size_t *used, size_t max, uint32_t id, int64_t count)
+{
+	size_t at = 0;
+
+	while (at < *used && shares[at].id != id)
+		at++;
+	if (at == max)
+		return;
+	shares[at].id = id;
+	shares[at].count += count;
+	if (at == *used)
+		(*used)++;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct share *left = a;
+	const struct share *right = b;
+
+	return (left->count < right->count) - (left->count > right->count);
+}
+
+/* Which kinds of threads used the CPU, and the busiest threads. */
+static void write_threads(const struct writer *w, int64_t samples)
+{
+	uint32_t threads = rec_thread_count(w->rec);
+	struct share *by_thread = calloc((size_t)threads + 1, sizeof(*by_thread));
+	struct share groups[TOP_GROUPS] = { 0 };
+	const struct rec_total *totals;
+	size_t group_count = 0;
+	size_t count;
+
+	if (!by_thread)
+		return;
+	totals = rec_totals(w->rec, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct rec_key *key = &totals[i].key;
+		const struct rec_thread *thread = rec_thread_get(w->rec, key->thread);
+
+		if (key->metric != REC_CPU || !thread)
+			continue;
+		by_thread[key->thread].id = key->thread;
+		by_thread[key->thread].count += totals[i].count;
+		add_share(groups, &group_count, TOP_GROUPS, thread->group, totals[i].count);
+	}
+	qsort(groups, group_count, sizeof(*groups), by_count);
+	qsort(by_thread, (size_t)threads + 1, sizeof(*by_thread), by_count);
+
+	start_line(w, "threads");
+	for (size_t i = 0; i < group_count; i++)
+		fprintf(w->out, "%s%s %.1f %%", i ? ", " : "", rec_text(w->rec, groups[i].id),
+			percent((double)groups[i].count, (double)samples));
+	for (size_t i = 0; i < TOP_THREADS && i <= threads && by_thread[i].count; i++)
+		fprintf(w->out, "%s\"%s\" %.1f %%", i ? ", " : "; ",
+			rec_text(w->rec, rec_thread_get(w->rec, by_thread[i].id)->name),
+			percent((double)by_thread[i].count, (double)samples));
+	fputc('\n', w->out);
+	free(by_thread);
+}
+
+static void write_top(const struct writer *w, const struct top_row *rows, int count, int64_t all)
+{
+	char name[NAME_MAX_LEN];
+
+	for (int i = 0; i < count; i++) {
+		start_line(w, i ? "" : "top self");
+		fprintf(w->out, "%5.1f %%  %s\n", percent((double)rows[i].self, (double)all),
+			rec_method_text(w->rec, rows[i].method, name, sizeof(name)));
+	}
+}
+
+static void write_cost(const struct writer *w)
+{
+	const struct rec_meta *meta = rec_meta_get(w->rec);
+	double time_ns = recorded_ns(meta);
+	char rss[TEXT_MAX];
+	char maps[TEXT_MAX];
+	char each[TEXT_MAX];
+
+	start_line(w, "own cost");
+	fprintf(w->out, "CPU %.2f %% of a core, RSS %s, BPF maps %s",
+		percent((double)meta->own_cpu_ns, time_ns), text_bytes(meta->own_rss_bytes, rss),
+		text_bytes(meta->own_map_bytes, maps));
+	if (meta->bpf_ns && meta->seen)
+		fprintf(w->out, ", %s in BPF a sample", text_ns(meta->bpf_ns / meta->seen, each));
+	fputc('\n', w->out);
+}
+
+void summary_write(const struct recording *rec, const struct colors *colors, FILE *out)
+{
+	struct writer w = { rec, colors, out };
+	struct top_row rows[TOP_METHODS];
+	int64_t all = 0;
+	int count;
+
+	count = top_methods(rec, REC_CPU, rows, TOP_METHODS, &all);
+	write_jvms(&w);
+	write_samples(&w, all);
+	if (all) {
+		write_quality(&w);
+		write_top(&w, rows, count, all);
+		write_threads(&w, all);
+	}
+	write_cost(&w);
+}
