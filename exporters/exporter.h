@@ -19,7 +19,10 @@ struct exporter {
 	const char *name;   /* as typed after --format */
 	const char *suffix; /* ".json" */
 	bool needs_samples;
-	/* Returns 0, -EIO when out reports an error, -ENOMEM. */
+	/*
+	 * Returns 0, the negative errno of a write that failed (-ENOSPC, -EPIPE; -EIO when it is
+	 * not known), -ENOMEM. out is flushed, so that a full disk is noticed here.
+	 */
 	int (*write)(const struct recording *rec, const struct export_options *options, FILE *out);
 };
 

@@ -38,6 +38,7 @@ int rec_error(const struct recording *rec); /* 0 or -ENOMEM */
 
 /* ---- strings */
 
+/* text must not point into the recording: the add may move it. The same holds for rec_stack(). */
 uint32_t rec_string(struct recording *rec, const char *text, size_t len);
 const char *rec_text(const struct recording *rec,
 		     uint32_t string);			/* "" for 0; valid until the next add */
@@ -92,6 +93,8 @@ uint32_t rec_frame_count(const struct recording *rec);
 const char *rec_method_text(const struct recording *rec, uint32_t method, char *to, size_t size);
 /* The same of a frame: unnamed native code is module+offset. */
 const char *rec_frame_text(const struct recording *rec, uint32_t frame, char *to, size_t size);
+/* A size that is enough for every text of the two. */
+size_t rec_text_size(const struct recording *rec);
 
 /* ---- stacks */
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -154,4 +153,23 @@ const char *rec_frame_text(const struct recording *rec, uint32_t id, char *to, s
 	len = strlen(to);
 	snprintf(to + len, size - len, "+0x%llx", (unsigned long long)frame->offset);
 	return to;
+}
+
+size_t rec_text_size(const struct recording *rec)
+{
+	size_t longest = 0;
+
+	for (uint32_t id = 1; id <= rec->methods.count; id++) {
+		const struct rec_method *method = rec_method_get(rec, id);
+		size_t len = strlen(rec_text(rec, method->class_name)) +
+			     strlen(rec_text(rec, method->name));
+		size_t module_len = strlen(rec_text(rec, method->module));
+
+		if (module_len > len)
+			len = module_len;
+		if (len > longest)
+			longest = len;
+	}
+	/* A bad byte becomes the three of U+FFFD; the rest is for ".", "+0x...", "[unknown]". */
+	return 3 * longest + 32;
 }
