@@ -66,7 +66,8 @@ bool image_has_symtab(struct image *image);
 
 /*
  * Demangled C++ or Rust name without parameters ("os::malloc", "Unsafe_AllocateMemory0"), cut
- * at size - 1. The name as it is when it is not mangled. Returns to.
+ * at size - 1. The name as it is when it is not mangled. Without what compiler and linker append
+ * (".constprop.0", "@@GLIBC_2.2.5"). Returns to.
  */
 const char *image_demangle(const char *name, char *to, size_t size);
 

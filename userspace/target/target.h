@@ -24,7 +24,7 @@ struct target {
  *
  * Logs one line naming the pid and returns -ESRCH (no such process; when exactly one process
  * has this number as its pid inside a container, the line offers that process's host pid),
- * -EACCES (no right to look into it), or another negative errno.
+ * -ENOENT (a kernel thread), -EACCES (no right to look into it), or another negative errno.
  */
 int target_open(pid_t pid, struct target **out);
 void target_close(struct target *t);
@@ -53,6 +53,12 @@ bool target_alive(const struct target *t);
  * the bare path. Returns a descriptor or a negative errno. Never logs.
  */
 int target_open_mapped(const struct target *t, uint64_t start, uint64_t end, const char *path);
+
+/*
+ * Opens a file of the target's file system. Symbolic links are followed as the target would.
+ * Returns a descriptor or a negative errno. Never logs.
+ */
+int target_open_below_root(const struct target *t, const char *path);
 
 /* Thread ids of the target, as our pid namespace sees them. */
 int target_each_thread(const struct target *t, int (*found)(pid_t tid, void *ctx), void *ctx);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/image.h"
+
+/* The longest name of libjvm 25 has 1,100 characters. */
+#define NAME_SIZE 4096
+
+/* Where the demangler's pieces go. */
+struct collector {
+	char *to;
+	size_t size;
+	size_t len;
+	jmp_buf full;
+};
+
+/*
+ * A name of a few hundred characters can stand for gigabytes of text (substitutions that double).
+ * So the demangler is left as soon as there is no room; it keeps its state on the stack.
+ */
+static void collect(const char *text, size_t len, void *ctx)
+{
+	struct collector *collector = ctx;
+	size_t room = collector->size - 1 - collector->len;
+	size_t part = len < room ? len : room;
+
+	memcpy(collector->to + collector->len, text, part);
+	collector->len += part;
+	if (part < len)
+		longjmp(collector->full, 1);
+}
+
+typedef int demangler(const char *mangled, int options, demangle_callbackref collect, void *ctx);
+
+/* Whether the name was one of this language. */
+static int run_demangler(demangler *demangle, const char *name, struct collector *collector)
+{
+	collector->len = 0;
+	/* Without DMGL_PARAMS: names alone. */
+	if (setjmp(collector->full) == 0 && !demangle(name, DMGL_NO_OPTS, collect, collector))
+		return 0;
+	collector->to[collector->len] = '\0';
+	return collector->len > 0;
+}
+
+/* Without what the compiler and the linker append: ".constprop.0", "@@GLIBC_2.2.5". */
+static void copy_bare(const char *name, char bare[NAME_SIZE])
+{
+	size_t len = strnlen(name, NAME_SIZE - 1);
+	size_t end = strncmp(name, "_R", 2) == 0 ? len : strcspn(name, ".@");
+
+	if (end == 0 || end > len)
+		end = len;
+	memcpy(bare, name, end);
+	bare[end] = '\0';
+}
+
+const char *image_demangle(const char *name, char *to, size_t size)
+{
+	static demangler *const demanglers[] = {
+		rust_demangle_callback,
+		cplus_demangle_v3_callback,
+	};
+	struct collector collector = { .to = to, .size = size };
+	char bare[NAME_SIZE];
+
+	copy_bare(name, bare);
+	for (size_t i = 0; i < sizeof(demanglers) / sizeof(demanglers[0]); i++) {
+		if (run_demangler(demanglers[i], bare, &collector))
+			return to;
+	}
+	snprintf(to, size, "%s", bare);
+	return to;
+}
