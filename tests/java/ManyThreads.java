@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * THREADS threads that all want the CPU in short turns: burn 2 ms, yield 10 ms. Arguments: seconds,
+ * threads.
+ *
+ * TRUTH.threads: how many.
+ */
+public class ManyThreads {
+    static void burn(long ns) {
+        long start = Truth.cpu();
+        long x = start;
+        do {
+            for (int i = 0; i < 20000; i++) {
+                x = x * 31 + i;
+            }
+        } while (Truth.cpu() - start < ns);
+        Truth.sink += x;
+    }
+
+    static void work(long end) {
+        try {
+            while (System.nanoTime() < end) {
+                burn(2_000_000);
+                Thread.sleep(10);
+            }
+        } catch (InterruptedException e) {
+            throw new RuntimeException(e);
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        long seconds = arguments.length > 0 ? Long.parseLong(arguments[0]) : 8;
+        int count = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 500;
+        Truth.ready();
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        Thread[] threads = new Thread[count];
+        for (int i = 0; i < count; i++) {
+            threads[i] = new Thread(() -> work(end), "many-" + i);
+            threads[i].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        Truth.put("threads", count);
+        Truth.end();
+    }
+}
