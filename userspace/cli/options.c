@@ -306,36 +306,39 @@ static void say_bad_value(const struct option_row *row, const char *arg)
 		log_error("--%s %s: expected %s", row->name, arg, row->expects);
 }
 
-/* value is what getopt_long returned: '?' or ':'. word is the argument it looked at. */
-static void say_bad_option(int value, int key, const char *word, bool other_command)
-{
-	char name[3] = { '-', (char)key, 0 };
-	bool is_short = word[0] == '-' && word[1] != '-' && key && key < LONG_BASE;
-	const char *what = is_short ? name : word;
-
-	if (value == ':')
-		log_error("%s: needs an argument (" HELP_HINT ")", what);
-	else if (key >= LONG_BASE)
-		log_error("%s: takes no argument (" HELP_HINT ")", word);
-	else if (other_command)
-		log_error("%s: not an option of this command (" HELP_HINT ")", what);
-	else
-		log_error("%s: unknown option, or an ambiguous short form (" HELP_HINT ")", what);
-}
-
-/* Whether word names an option that some other command has. */
-static bool known_elsewhere(const char *word)
+/* Whether some other command has this option: by its letter, or as "--name=...". */
+static bool known_elsewhere(char key, const char *word)
 {
 	size_t len = strcspn(word, "=");
 
 	for (size_t i = 0; i < ROW_COUNT; i++) {
-		if (word[0] == '-' && word[1] != '-' && word[1] == rows[i].key)
+		if (key && key == rows[i].key)
 			return true;
-		if (len > 2 && word[1] == '-' && strlen(rows[i].name) == len - 2 &&
+		if (!key && strlen(rows[i].name) + 2 == len &&
 		    !memcmp(word + 2, rows[i].name, len - 2))
 			return true;
 	}
 	return false;
+}
+
+/*
+ * value is what getopt_long returned: '?' or ':'. word is the argument it looked at, and optopt
+ * the letter in it, or the value of a long option.
+ */
+static void say_bad_option(int value, const char *word)
+{
+	bool is_long = !strncmp(word, "--", 2);
+	char name[3] = { '-', (char)optopt, 0 };
+	const char *what = is_long ? word : name;
+
+	if (value == ':')
+		log_error("%s: needs an argument (" HELP_HINT ")", what);
+	else if (is_long && optopt)
+		log_error("%s: takes no argument (" HELP_HINT ")", what);
+	else if (known_elsewhere(is_long ? 0 : name[1], word))
+		log_error("%s: not an option of this command (" HELP_HINT ")", what);
+	else
+		log_error("%s: unknown option, or an ambiguous short form (" HELP_HINT ")", what);
 }
 
 static int apply(const struct option_row *row, const char *arg, struct options *options)
@@ -371,7 +374,7 @@ static int read_options(enum option_command command, int argc, char **argv, stru
 			return 0;
 		if (value == '?' || value == ':') {
 			/* Inside a group such as -qX optind has not moved on. */
-			say_bad_option(value, optopt, argv[at], known_elsewhere(argv[at]));
+			say_bad_option(value, argv[at]);
 			return -EINVAL;
 		}
 		err = apply(row_of(value), optarg, options);

@@ -144,6 +144,7 @@ static int check_path(const char *path)
 	char copy[OUTPUTS_PATH_MAX];
 	const char *folder;
 	struct stat st;
+	int err = 0;
 
 	if (is_stdout(path))
 		return 0;
@@ -158,13 +159,15 @@ static int check_path(const char *path)
 	}
 	snprintf(copy, sizeof(copy), "%s", path);
 	folder = dirname(copy);
-	if (access(folder, W_OK | X_OK)) {
-		int err = -errno;
-
+	if (stat(folder, &st))
+		err = -errno;
+	else if (!S_ISDIR(st.st_mode))
+		err = -ENOTDIR;
+	else if (access(folder, W_OK | X_OK))
+		err = -errno;
+	if (err)
 		log_error("%s: cannot be written: folder %s: %s", path, folder, strerror(-err));
-		return err;
-	}
-	return 0;
+	return err;
 }
 
 int outputs_check_paths(const struct outputs *outputs)

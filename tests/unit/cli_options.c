@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+#include "unit/unit.h"
+
+#define ARGS_MAX 16
+
+static struct options options;
+static char said[1024]; /* standard error of the last parse() */
+static char words[512];
+static char *argv[ARGS_MAX + 1];
+
+/* Parses "record -p 1 ...", split at blanks, and keeps what was said. */
+static int parse(enum option_command command, const char *line)
+{
+	FILE *file = tmpfile();
+	int saved = dup(STDERR_FILENO);
+	int argc = 0;
+	size_t len;
+	int err;
+
+	snprintf(words, sizeof(words), "%s", line);
+	for (char *word = strtok(words, " "); word && argc < ARGS_MAX; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+
+	options = (struct options){ 0 };
+	fflush(stderr);
+	dup2(fileno(file), STDERR_FILENO);
+	err = options_parse(command, argc, argv, &options);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	rewind(file);
+	len = fread(said, 1, sizeof(said) - 1, file);
+	said[len] = 0;
+	fclose(file);
+	return err;
+}
+
+static void reads_every_option_of_record(void)
+{
+	static const struct {
+		const char *line;
+		size_t pids;
+		uint64_t duration_ns;
+		uint32_t frequency;
+		uint32_t max_depth;
+		uint64_t ring_bytes;
+		enum live_clock clock;
+	} cases[] = {
+		{ "record -p 1", 1, 0, 99, 1024, 8 << 20, LIVE_CLOCK_AUTO },
+		{ "record -p 1,2 -p 3", 3, 0, 99, 1024, 8 << 20, LIVE_CLOCK_AUTO },
+		{ "record -p 7 -p 7,7", 1, 0, 99, 1024, 8 << 20, LIVE_CLOCK_AUTO },
+		{ "record --pid=1 -d 30", 1, 30000000000, 99, 1024, 8 << 20, LIVE_CLOCK_AUTO },
+		{ "record -p1 -d5m", 1, 300000000000, 99, 1024, 8 << 20, LIVE_CLOCK_AUTO },
+		{ "record -p1 --duration 1h", 1, 3600000000000, 99, 1024, 8 << 20,
+		  LIVE_CLOCK_AUTO },
+		{ "record -p1 -F 997 --max-depth 8192", 1, 0, 997, 8192, 8 << 20, LIVE_CLOCK_AUTO },
+		{ "record -p1 --ring-size 1M --cpu-event cpu-clock", 1, 0, 99, 1024, 1 << 20,
+		  LIVE_CLOCK_CPU },
+		{ "record -p1 --cpu-event cycles", 1, 0, 99, 1024, 8 << 20, LIVE_CLOCK_CYCLES },
+		{ "record -p1 --cpu-event auto", 1, 0, 99, 1024, 8 << 20, LIVE_CLOCK_AUTO },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		ASSERT_INT(parse(OPTION_RECORD, cases[i].line), 0);
+		CU_ASSERT_STRING_EQUAL(said, "");
+		ASSERT_INT(options.pid_count, cases[i].pids);
+		ASSERT_INT(options.duration_ns, cases[i].duration_ns);
+		ASSERT_INT(options.frequency, cases[i].frequency);
+		ASSERT_INT(options.max_depth, cases[i].max_depth);
+		ASSERT_INT(options.ring_bytes, cases[i].ring_bytes);
+		ASSERT_INT(options.clock, cases[i].clock);
+		ASSERT_INT(options.events, EVENT_CPU);
+	}
+}
+
+static void reads_flags_and_files(void)
+{
+	ASSERT_INT(parse(OPTION_RECORD,
+			 "record --all -f a.json -f b.collapsed --threads --lines --annotate "
+			 "--strict --no-progress -q --color never"),
+		   0);
+	CU_ASSERT(options.all && options.threads && options.lines && options.annotate);
+	CU_ASSERT(options.strict && options.no_progress && options.quiet && !options.verbose);
+	ASSERT_INT(options.color, COLOR_NEVER);
+	ASSERT_INT(options.file_count, 2);
+	CU_ASSERT_STRING_EQUAL(options.files[1], "b.collapsed");
+}
+
+static void leaves_the_command_alone(void)
+{
+	ASSERT_INT(parse(OPTION_RECORD, "record -d 5 -- java -d 7 -p x Main"), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(options.command);
+	CU_ASSERT_STRING_EQUAL(options.command[0], "java");
+	CU_ASSERT_STRING_EQUAL(options.command[5], "Main");
+	CU_ASSERT_PTR_NULL(options.command[6]);
+	ASSERT_INT(options.duration_ns, 5000000000);
+	ASSERT_INT(options.pid_count, 0);
+}
+
+static void takes_events_away_from_the_default(void)
+{
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e cpu"), 0);
+	ASSERT_INT(options.events, EVENT_CPU);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e all"), 0);
+	ASSERT_INT(options.events, EVENT_CPU);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e -cpu"), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "-e -cpu: nothing is left to record"));
+}
+
+static void help_and_version_need_no_target(void)
+{
+	static const char *const lines[] = { "record --help", "record -h", "record -d 5 --help" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		ASSERT_INT(parse(OPTION_RECORD, lines[i]), 0);
+		CU_ASSERT(options.help);
+	}
+	ASSERT_INT(parse(OPTION_PS, "ps --version"), 0);
+	CU_ASSERT(options.version);
+}
+
+static void keeps_the_topic_of_help(void)
+{
+	ASSERT_INT(parse(OPTION_OTHER, "help record"), 0);
+	ASSERT_INT(options.operand_count, 1);
+	CU_ASSERT_STRING_EQUAL(options.operands[0], "record");
+}
+
+static void says_what_is_wrong_in_one_line(void)
+{
+	static const struct {
+		enum option_command command;
+		const char *line;
+		const char *message;
+	} cases[] = {
+		{ OPTION_RECORD, "record", "no target: give -p PID, --all or -- COMMAND" },
+		{ OPTION_RECORD, "record --", "no target: give" },
+		{ OPTION_RECORD, "record 42", "42: unexpected argument (a pid follows -p" },
+		{ OPTION_RECORD, "record -p 1 --all", "more than one kind of target" },
+		{ OPTION_RECORD, "record -p 1 -- java", "more than one kind of target" },
+		{ OPTION_RECORD, "record -p", "-p: needs an argument" },
+		{ OPTION_RECORD, "record --pid", "--pid: needs an argument" },
+		{ OPTION_RECORD, "record -p 0", "-p 0: expected pids above 0" },
+		{ OPTION_RECORD, "record -p x", "-p x: expected pids above 0" },
+		{ OPTION_RECORD, "record -p 1,,2", "-p 1,,2: expected pids" },
+		{ OPTION_RECORD, "record -p 1 -d 0", "-d 0: expected a time above 0" },
+		{ OPTION_RECORD, "record -p 1 -d 5x", "-d 5x: expected a time above 0" },
+		{ OPTION_RECORD, "record -p 1 -d -5", "-d -5: expected a time above 0" },
+		{ OPTION_RECORD, "record -p 1 -F 0", "-F 0: expected a whole number from 1" },
+		{ OPTION_RECORD, "record -p 1 -F 10001", "-F 10001: expected a whole number" },
+		{ OPTION_RECORD, "record -p 1 --max-depth 63", "--max-depth 63: expected a" },
+		{ OPTION_RECORD, "record -p 1 --max-depth 16385", "from 64 to 16384" },
+		{ OPTION_RECORD, "record -p 1 --ring-size 1k", "--ring-size 1k: expected a size" },
+		{ OPTION_RECORD, "record -p 1 --ring-size 2G", "--ring-size 2G: expected a size" },
+		{ OPTION_RECORD, "record -p 1 --ring-size big", "--ring-size big: expected a" },
+		{ OPTION_RECORD, "record -p 1 --cpu-event x",
+		  "expected auto, cycles or cpu-clock" },
+		{ OPTION_RECORD, "record -p 1 --color x", "expected auto, always or never" },
+		{ OPTION_RECORD, "record -p 1 -e native", "-e native: no event 'native'" },
+		{ OPTION_RECORD, "record -p 1 -e cpu,-gc", "no event 'gc' (there is cpu)" },
+		{ OPTION_RECORD, "record -p 1 -e cpu,", "no event ''" },
+		{ OPTION_RECORD, "record -p 1 --format jfr", "--format jfr: no such format" },
+		{ OPTION_RECORD, "record -p 1 -f x.jfr", "-f x.jfr: the suffix names no format" },
+		{ OPTION_RECORD, "record -p 1 -f -", "-f -: standard output needs --format" },
+		{ OPTION_RECORD, "record -p 1 -f - -f - --format json", "only once" },
+		{ OPTION_RECORD, "record -p 1 -q -v", "-q and -v: give only one" },
+		{ OPTION_RECORD, "record -p 1 --json", "--json: not an option of this command" },
+		{ OPTION_RECORD, "record -p 1 --filter", "--filter: unknown option" },
+		{ OPTION_RECORD, "record -p 1 -X", "-X: unknown option" },
+		{ OPTION_RECORD, "record -qX", "-X: unknown option" },
+		{ OPTION_PS, "ps -qF", "-F: not an option of this command" },
+		{ OPTION_RECORD, "record --all=yes", "--all=yes: takes no argument" },
+		{ OPTION_PS, "ps -p 1", "-p: not an option of this command" },
+		{ OPTION_PS, "ps 1", "1: unexpected argument" },
+		{ OPTION_DOCTOR, "doctor x", "x: unexpected argument" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		ASSERT_INT(parse(cases[i].command, cases[i].line), -EINVAL);
+		if (!strstr(said, cases[i].message))
+			fprintf(stderr, "%s: %s", cases[i].line, said);
+		CU_ASSERT_PTR_NOT_NULL(strstr(said, cases[i].message));
+		CU_ASSERT_PTR_EQUAL(strchr(said, '\n'), said + strlen(said) - 1);
+		ASSERT_INT(strncmp(said, "jvmscope: ", 10), 0);
+	}
+}
+
+static void refuses_too_many_pids_and_files(void)
+{
+	char line[512] = "record -p 1";
+
+	for (int i = 2; i <= OPTIONS_PIDS_MAX; i++)
+		snprintf(line + strlen(line), sizeof(line) - strlen(line), ",%d", i);
+	ASSERT_INT(parse(OPTION_RECORD, line), 0);
+	ASSERT_INT(options.pid_count, OPTIONS_PIDS_MAX);
+	strcat(line, " -p 999");
+	ASSERT_INT(parse(OPTION_RECORD, line), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "at most 64"));
+}
+
+static void gives_every_option_a_help_line(void)
+{
+	struct option_text text;
+	size_t n = 0;
+
+	for (; options_text(OPTION_RECORD, n, &text); n++)
+		CU_ASSERT(text.name && text.help && *text.help);
+	CU_ASSERT(n > 10);
+	CU_ASSERT_FALSE(options_text(OPTION_RECORD, n, &text));
+	CU_ASSERT(options_text(OPTION_PS, 0, &text));
+	CU_ASSERT_STRING_EQUAL(text.name, "json");
+}
+
+static CU_TestInfo tests[] = {
+	{ "reads every option of record", reads_every_option_of_record },
+	{ "reads flags and files", reads_flags_and_files },
+	{ "leaves the command alone", leaves_the_command_alone },
+	{ "takes events away from the default", takes_events_away_from_the_default },
+	{ "help and version need no target", help_and_version_need_no_target },
+	{ "keeps the topic of help", keeps_the_topic_of_help },
+	{ "says what is wrong in one line", says_what_is_wrong_in_one_line },
+	{ "refuses too many pids and files", refuses_too_many_pids_and_files },
+	{ "gives every option a help line", gives_every_option_a_help_line },
+	CU_TEST_INFO_NULL,
+};
+
+const CU_SuiteInfo cli_options_suite = {
+	.pName = "options",
+	.pTests = tests,
+};
