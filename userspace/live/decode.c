@@ -99,6 +99,8 @@ static void on_stack_part(struct decoder *d, struct recording *rec, const void *
 	a->have += part->count;
 	if (part->first + part->count < part->stored)
 		return;
+	if (d->hooks && d->hooks->stack)
+		d->hooks->stack(d->hooks->ctx, part, &a->stack);
 	if (a->have == a->stack.stored && p->target) {
 		stack = resolve_stack(&d->resolver, p, rec, &a->stack);
 		remember_stack(d, stack_key(part->event.target, part->stack), stack);
@@ -226,9 +228,13 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 		d->lost_stack++;
 		return;
 	}
+	if (d->hooks && d->hooks->sample)
+		d->hooks->sample(d->hooks->ctx, sample, key.stack);
 	thread = thread_of(p, rec, (pid_t)sample->event.tid,
 			   sample->thread_state != JVS_THREAD_STATE_UNKNOWN, &key.thread);
 	key.jvm = p->rec_jvm;
+	if (sample->source != JVS_SLOT_SAMPLE)
+		return; /* a test's: a switch is no CPU time */
 	if (thread)
 		thread->state_ns[state_of(rec, sample->thread_state, thread)] += d->period_ns;
 	rec_add(rec, &key, 1, (int64_t)d->period_ns);

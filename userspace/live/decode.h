@@ -25,6 +25,15 @@ struct assembly {
 	struct raw_stack stack;
 };
 
+/* For tests: sees what came out of the kernel. Members may be NULL. */
+struct decode_hooks {
+	void *ctx;
+	/* A stack is complete; part is its last one. Before it is named. */
+	void (*stack)(void *ctx, const struct jvs_stack_part *part, const struct raw_stack *raw);
+	/* A sample, and its stack in the recording. */
+	void (*sample)(void *ctx, const struct jvs_cpu_sample *sample, uint32_t stack);
+};
+
 /*
  * Records of the ring to facts of the recording.
  *
@@ -32,7 +41,8 @@ struct assembly {
  * two generations, so that the memory for them is bounded and one in use is never forgotten.
  */
 struct decoder {
-	struct process *processes; /* borrowed; [JVS_MAX_TARGETS] */
+	struct process *processes;	  /* borrowed; [JVS_MAX_TARGETS] */
+	const struct decode_hooks *hooks; /* borrowed; NULL but in tests */
 	struct resolver resolver;
 	struct assembly assemblies[DECODE_ASSEMBLIES];
 	struct map64 stacks; /* to stack id */

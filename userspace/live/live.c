@@ -20,6 +20,7 @@
 #include "live/needs.h"
 #include "live/process.h"
 #include "live/tables.h"
+#include "live/testing.h"
 #include "model/recording.h"
 #include "target/container.h"
 #include "target/target.h"
@@ -109,6 +110,7 @@ static int load(struct live *live)
 		log_error("BPF object: cannot be opened: %s", strerror(errno));
 		return err;
 	}
+	bpf_program__set_autoload(live->skel->progs.jvs_on_switch, live->options.switches);
 	err = size_maps(live);
 	if (!err)
 		err = jvmscope_bpf__load(live->skel);
@@ -346,6 +348,11 @@ int live_start(struct live *live, struct recording *rec)
 			process_enable(&live->processes[i], &live->tables, true);
 	live->running = true;
 	err = clock_attach(&live->clock, live->skel->progs.jvs_on_sample);
+	if (!err && live->options.switches && !live->skel->links.jvs_on_switch) {
+		live->skel->links.jvs_on_switch =
+			bpf_program__attach(live->skel->progs.jvs_on_switch);
+		err = live->skel->links.jvs_on_switch ? 0 : -errno;
+	}
 	if (err)
 		live->running = false;
 	return err;
@@ -599,6 +606,18 @@ bool live_all_java(const struct live *live)
 		if (live->processes[i].target && !live->processes[i].jvm)
 			return false;
 	return true;
+}
+
+/* ---- for tests */
+
+void live_set_hooks(struct live *live, const struct decode_hooks *hooks)
+{
+	live->decoder.hooks = hooks;
+}
+
+struct jvs_target *live_target(struct live *live, uint32_t index)
+{
+	return &live->tables.targets[index];
 }
 
 int live_try_load(char *line, size_t size)
