@@ -28,7 +28,7 @@ struct live_options {
 	uint32_t max_depth;  /* frames kept of a stack */
 	uint64_t ring_bytes; /* rounded up to a power of two pages */
 	enum live_clock clock;
-	bool stats; /* measure the programs' run time (needs CAP_SYS_ADMIN) */
+	bool switches; /* test: also a stack whenever a thread leaves its CPU */
 };
 
 /*
