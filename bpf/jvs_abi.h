@@ -170,8 +170,8 @@ enum jvs_row_kind {
 };
 
 /*
- * Valid from address up to the next row's. The return address is at CFA - 8 (x86-64), or at
- * ra words from the CFA (arm64 keeps it in x30 in leaf functions: ra 0).
+ * Valid from address up to the next row's. The return address is at CFA - 8 (x86-64), or one word
+ * above the saved fp, or still in x30 when fp is not saved (arm64).
  */
 struct jvs_row {
 	__u32 address; /* ELF virtual address */
@@ -189,7 +189,8 @@ struct jvs_mapping {
 	__u64 bias;	   /* ELF virtual address = pc - bias */
 	__u32 row_first;   /* index into the rows of all images */
 	__u32 row_count;   /* 0: none, use the frame pointer */
-	__u32 index_first; /* into the step index: entry k is the row at or below address k << 8 */
+	__u32 index_first; /* into the step index: entry k is the row (counted as row_first is) at
+			      or below address k << 8 */
 	__u32 index_count;
 	__u32 id; /* differs for every mapping ever installed: the cookie of its frames */
 	__u32 pad;
@@ -266,7 +267,9 @@ struct jvs_java_layout {
 	__u32 thread_anchor_sp; /* JavaThread: _anchor + _last_Java_sp, _pc, _fp */
 	__u32 thread_anchor_pc;
 	__u32 thread_anchor_fp;
-	__u32 thread_state; /* JavaThread::_thread_state, int */
+	__u32 thread_state;    /* JavaThread::_thread_state, int */
+	__u32 thread_saved_pc; /* JavaThread::_saved_exception_pc: where a safepoint poll was hit;
+				  0 when not exported */
 
 	__u8 kind_of[16]; /* CodeBlobKind -> enum jvs_blob_kind */
 };
@@ -276,10 +279,11 @@ struct jvs_java_layout {
 
 /* ---- targets */
 
-#define JVS_TARGET_ON		1u /* sample it */
-#define JVS_TARGET_JAVA		2u /* the layout is valid */
-#define JVS_TARGET_ANCHOR	4u /* go on at JavaThread::_anchor when native unwinding fails */
-#define JVS_TARGET_BREAK_NATIVE 8u /* test: native unwinding above Java always fails */
+#define JVS_TARGET_ON		1u  /* sample it */
+#define JVS_TARGET_JAVA		2u  /* the layout is valid */
+#define JVS_TARGET_ANCHOR	4u  /* go on at JavaThread::_anchor when native unwinding fails */
+#define JVS_TARGET_BREAK_NATIVE 8u  /* test: native unwinding above Java always fails */
+#define JVS_TARGET_SWITCHES	16u /* test: also a sample whenever a thread leaves its CPU */
 
 /* Written by userspace through a shared mapping; every member is one aligned store. */
 struct jvs_target {
@@ -312,6 +316,7 @@ struct jvs_event {
 };
 _Static_assert(sizeof(struct jvs_event) == 32, "no holes");
 
+#define JVS_THREAD_STATE_IN_JAVA 8u    /* _thread_in_Java */
 #define JVS_THREAD_STATE_UNKNOWN 0xffu /* not a Java thread, or not known yet */
 
 /* The stack's parts, when it is new, precede the first sample that names it. */
@@ -347,12 +352,14 @@ struct jvs_stack_part {
 	__u32 walked;  /* frames of the real stack */
 	__u32 status;
 	__u32 pad;
+	__u64 start_pc; /* the thread's user registers at the capture that sent this */
+	__u64 start_sp;
 	__u64 fail_pc; /* registers at the frame that could not be unwound; 0 when complete */
 	__u64 fail_sp;
 	__u64 fail_fp;
 	struct jvs_frame frames[JVS_PART_FRAMES];
 };
-_Static_assert(sizeof(struct jvs_stack_part) == 32 + 40 + 24 + 16 * JVS_PART_FRAMES, "no holes");
+_Static_assert(sizeof(struct jvs_stack_part) == 32 + 40 + 40 + 16 * JVS_PART_FRAMES, "no holes");
 #define JVS_STACK_PART_HEADER \
 	(sizeof(struct jvs_stack_part) - sizeof(struct jvs_frame) * JVS_PART_FRAMES)
 

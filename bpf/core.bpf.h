@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef JVS_CORE_BPF_H
+#define JVS_CORE_BPF_H
+
+#include "walk.h"
+
+/*
+ * The maps all programs share, defined in core.bpf.c, and what is done with them.
+ *
+ * Sizes are defaults. Userspace sets those of jvs_mappings, jvs_rows, jvs_row_index, jvs_events,
+ * jvs_slots and jvs_parts before it loads, and then the two constants.
+ */
+#define JVS_DEFAULT_CPUS  8
+#define JVS_DEFAULT_DEPTH 1024
+#define JVS_DEFAULT_PARTS (JVS_DEFAULT_DEPTH / JVS_PART_FRAMES)
+#define JVS_DEFAULT_SLOTS (JVS_DEFAULT_CPUS * JVS_SLOTS_PER_CPU)
+#define JVS_ALL_COUNTERS  (JVS_MAX_TARGETS * JVS_COUNT_NR)
+#define JVS_ALL_PARTS	  (JVS_DEFAULT_SLOTS * JVS_DEFAULT_PARTS)
+
+struct jvs_targets_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, JVS_MAX_TARGETS);
+	__type(key, __u32);
+	__type(value, struct jvs_target);
+};
+
+/* Process to index in jvs_targets. */
+struct jvs_pids_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, JVS_MAX_TARGETS * 2);
+	__type(key, __u32);
+	__type(value, __u32);
+};
+
+struct jvs_mappings_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct jvs_mapping);
+};
+
+struct jvs_rows_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1 << 19);
+	__type(key, __u32);
+	__type(value, struct jvs_row);
+};
+
+struct jvs_row_index_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1 << 18);
+	__type(key, __u32);
+	__type(value, __u32);
+};
+
+/* Thread, as the initial pid namespace numbers it, to its JavaThread. */
+struct jvs_threads_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+/* Hashes of the stacks userspace has; the least recently used are sent again. */
+struct jvs_seen_stacks_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, __u32);
+};
+
+struct jvs_counters_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, JVS_ALL_COUNTERS);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+struct jvs_events_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+};
+
+/* Index: CPU * JVS_SLOTS_PER_CPU + enum jvs_slot. */
+struct jvs_slots_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, JVS_DEFAULT_SLOTS);
+	__type(key, __u32);
+	__type(value, struct jvs_walk);
+};
+
+/* Where a walk collects its frames. Index: slot * jvs_parts_per_slot + part. */
+struct jvs_parts_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, JVS_ALL_PARTS);
+	__type(key, __u32);
+	__type(value, struct jvs_stack_part);
+};
+
+extern struct jvs_targets_map jvs_targets SEC(".maps");
+extern struct jvs_pids_map jvs_pids SEC(".maps");
+extern struct jvs_mappings_map jvs_mappings SEC(".maps");
+extern struct jvs_rows_map jvs_rows SEC(".maps");
+extern struct jvs_row_index_map jvs_row_index SEC(".maps");
+extern struct jvs_threads_map jvs_threads SEC(".maps");
+extern struct jvs_seen_stacks_map jvs_seen_stacks SEC(".maps");
+extern struct jvs_counters_map jvs_counters SEC(".maps");
+extern struct jvs_events_map jvs_events SEC(".maps");
+extern struct jvs_slots_map jvs_slots SEC(".maps");
+extern struct jvs_parts_map jvs_parts SEC(".maps");
+
+extern const volatile __u32 jvs_max_depth;	/* frames kept of a stack */
+extern const volatile __u32 jvs_parts_per_slot; /* jvs_max_depth / JVS_PART_FRAMES, rounded up */
+
+/* Adds to a counter of a target. */
+int jvs_count(__u32 target, __u32 counter, __u64 value);
+
+/*
+ * Sends a walked stack, unless userspace has it: "always" sends it in any case.
+ * Returns 0, or 1 when the ring was full; a stack that was sent in part is sent again next time.
+ */
+int jvs_send_stack(struct jvs_walk *w, __u32 always);
+
+/* unwind.bpf.c: adds the first count addresses of w->kernel, leaf first. */
+int jvs_push_kernel(struct jvs_walk *w, __u32 count);
+
+/* unwind.bpf.c: walks the user stack of the current task, from where it left user mode. */
+int jvs_walk_user(struct jvs_walk *w);
+
+/* unwind.bpf.c: JavaThread::_thread_state of the walk's thread, or JVS_THREAD_STATE_UNKNOWN. */
+int jvs_thread_state(struct jvs_walk *w);
+
+#endif

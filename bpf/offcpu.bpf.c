@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "capture.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/*
+ * Test mode: the stack of each thread at the moment it leaves its CPU, so that the stacks of
+ * blocked threads can be compared with what the JVM says of them. Loaded only on request.
+ */
+SEC("?tp_btf/sched_switch")
+int jvs_on_switch(__u64 *ctx)
+{
+	struct jvs_target *t;
+	struct jvs_walk *w;
+	__u32 index;
+
+	t = jvs_current_target(&index);
+	if (!t || !(t->flags & JVS_TARGET_SWITCHES) || t->arm)
+		return 0;
+
+	jvs_count(index, JVS_COUNT_SEEN, 1);
+	w = jvs_capture(ctx, JVS_SLOT_SWITCH, index, t, true, false);
+	if (w)
+		jvs_send_sample(w);
+	return 0;
+}

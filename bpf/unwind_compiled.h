@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef JVS_UNWIND_COMPILED_H
+#define JVS_UNWIND_COMPILED_H
+
+#include "unwind_code.h"
+#include "unwind_tables.h"
+
+/*
+ * Frames of compiled Java methods and native method wrappers, w->header holding the nmethod.
+ *
+ * The caller's frame begins at sp + frame size: fp and return address are the two words below.
+ * fp itself says nothing, compilers use it as they like; but it must be restored, because an
+ * interpreted caller lives by it.
+ */
+
+#define JVS_SCAN_WORDS 8 /* words looked at above a frame; 1 is the most seen in methods */
+
+/* How much of its frame an interrupted method has. Returns an enum jvs_leaf. */
+#ifdef __TARGET_ARCH_arm64
+JVS_FN int jvs_method_leaf(struct jvs_walk *w, __u32 is_native)
+{
+	const struct jvs_target *t;
+	__u64 begin;
+
+	if (!w)
+		return JVS_LEAF_UNREADABLE;
+	t = jvs_target_of(w->target);
+	if (!t)
+		return JVS_LEAF_UNREADABLE;
+	begin = jvs_code_begin(w, &t->java);
+	if (w->pc < begin || (__s64)(w->pc - begin) < jvs_frame_complete(w, &t->java))
+		return JVS_LEAF_RA;
+	return JVS_LEAF_WHOLE;
+}
+#else
+JVS_FN int jvs_method_leaf(struct jvs_walk *w, __u32 is_native)
+{
+	const struct jvs_java_layout *java;
+	const struct jvs_target *t;
+	__u64 begin, entry, length;
+	int leaf;
+
+	if (!w)
+		return JVS_LEAF_UNREADABLE;
+	t = jvs_target_of(w->target);
+	if (!t)
+		return JVS_LEAF_UNREADABLE;
+	java = &t->java;
+	begin = jvs_code_begin(w, java);
+
+	if (w->pc < begin || (__s64)(w->pc - begin) < jvs_frame_complete(w, java)) {
+		entry = java->verified_entry_is_offset
+				? begin + jvs_header_u16(w, java->nmethod_verified_entry)
+				: jvs_header_u64(w, java->nmethod_verified_entry);
+		if (w->pc <= entry || w->pc <= begin)
+			return JVS_LEAF_RA;
+		length = w->pc - entry > 64 ? 64 : w->pc - entry;
+		if (jvs_read_user(w->code, 72, w->pc - length))
+			return JVS_LEAF_UNREADABLE;
+		return jvs_scan_prologue(w, length);
+	}
+
+	/* The byte before pc, then those at pc. */
+	if (jvs_read_user(w->code, 24, w->pc - 1))
+		return JVS_LEAF_UNREADABLE;
+	if (is_native && jvs_in_wrapper_end(w))
+		return JVS_LEAF_RA;
+	leaf = jvs_scan_return(w);
+	if (leaf == JVS_LEAF_FP_RA && !jvs_code_at(w, w->sp + 8))
+		return JVS_LEAF_WHOLE;
+	return leaf;
+}
+#endif
+
+/*
+ * When a method is deoptimized, its frame's return address, which is in its callee's frame, is
+ * replaced by one of two handlers. The original is kept in the frame. Returns it, or pc.
+ */
+JVS_INLINE __u64 jvs_original_pc(struct jvs_walk *w, const struct jvs_java_layout *java)
+{
+	__u64 handler, mh_handler = 0, pc;
+
+	if (java->deopt_is_offset) {
+		handler = w->blob + jvs_header_u32(w, java->nmethod_deopt);
+		if (java->nmethod_deopt_mh != JVS_NO_FIELD)
+			mh_handler = w->blob + jvs_header_u32(w, java->nmethod_deopt_mh);
+	} else {
+		handler = jvs_header_u64(w, java->nmethod_deopt);
+		if (java->nmethod_deopt_mh != JVS_NO_FIELD)
+			mh_handler = jvs_header_u64(w, java->nmethod_deopt_mh);
+	}
+	if (w->pc != handler && w->pc != mh_handler)
+		return w->pc;
+
+	pc = jvs_read_word(w->sp + jvs_header_u32(w, java->nmethod_orig_pc));
+	if (pc < jvs_code_begin(w, java) || pc >= jvs_code_end(w, java))
+		return w->pc;
+	w->how = JVS_HOW_DEOPT;
+	return pc;
+}
+
+/* A leaf without a whole frame. */
+JVS_INLINE int jvs_leave_part(struct jvs_walk *w, int leaf)
+{
+#ifdef __TARGET_ARCH_arm64
+	if (leaf == JVS_LEAF_RA)
+		return jvs_go_how(w, w->lr, w->sp, w->fp, JVS_HOW_RA);
+#endif
+	if (leaf == JVS_LEAF_UNREADABLE || jvs_read_user(w->word, 16, w->sp))
+		return JVS_STATUS_NMETHOD_LEAF;
+	if (leaf == JVS_LEAF_RA)
+		return jvs_go_how(w, w->word[0], w->sp + 8, w->fp, JVS_HOW_RA);
+	return jvs_go_how(w, w->word[1], w->sp + 16, w->word[0], JVS_HOW_FP_RA);
+}
+
+/*
+ * Where a frame ends when the word below frame size is no return address; 0: unknown.
+ *
+ * A barrier stub behind the method's code spills registers before it calls the VM, and call
+ * sequences push a word or two.
+ */
+JVS_INLINE __u64 jvs_find_cfa(struct jvs_walk *w, __u64 cfa)
+{
+	__u64 spilled, at;
+
+	spilled = jvs_scan_spill(w);
+	if (spilled && jvs_code_at(w, cfa + spilled - 8))
+		return cfa + spilled;
+	at = jvs_scan_stack(w, cfa - 8, JVS_SCAN_WORDS);
+	return at ? at + 8 : 0;
+}
+
+/* A frame with a size: words at [sp, sp + size * 8), and whatever was pushed on top of it. */
+JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
+{
+	__u64 cfa = w->sp + (__u64)size * 8;
+	int pops;
+	bool certain;
+
+	/* C1 pushes the arguments of some stubs, and pops them after the call. */
+	if (w->after_native && w->at == JVS_AT_RETURN) {
+		pops = jvs_scan_pops(w);
+		if (pops > 0 && jvs_code_at(w, cfa + pops * 8 - 8)) {
+			cfa += pops * 8;
+			w->how = JVS_HOW_EXTRA;
+		}
+	}
+
+	if (jvs_read_user(w->word, 16, cfa - 16))
+		return JVS_STATUS_NMETHOD_READ;
+	/* Between two Java frames a stale word is not possible; a cheap test will do. */
+	if (w->at != JVS_AT_RETURN || w->after_native)
+		certain = jvs_is_code(w, w->word[1]);
+	else
+		certain = jvs_in_heaps(w, w->word[1]);
+	if (!certain) {
+		cfa = jvs_find_cfa(w, cfa);
+		if (!cfa)
+			return JVS_STATUS_NMETHOD_RA;
+		if (jvs_read_user(w->word, 16, cfa - 16))
+			return JVS_STATUS_NMETHOD_READ;
+		w->how = JVS_HOW_SCAN;
+	}
+	return jvs_go(w, w->word[1], cfa, w->word[0]);
+}
+
+/* is_native: a native method's wrapper, or, without a frame, a method-handle intrinsic. */
+JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
+{
+	const struct jvs_java_layout *java;
+	const struct jvs_target *t;
+	__u64 pc;
+	__s32 size;
+	int leaf;
+
+	if (!w)
+		return JVS_STATUS_INTERNAL;
+	t = jvs_target_of(w->target);
+	if (!t)
+		return JVS_STATUS_INTERNAL;
+	java = &t->java;
+
+	pc = w->at == JVS_AT_RETURN ? jvs_original_pc(w, java) : w->pc;
+	jvs_set_frame(w, w->blob, JVS_FRAME_NMETHOD, pc - jvs_code_begin(w, java),
+		      jvs_header_u32(w, java->nmethod_compile_id));
+	w->pc = pc;
+
+	if (w->at != JVS_AT_RETURN) {
+		leaf = jvs_method_leaf(w, is_native);
+		if (leaf != JVS_LEAF_WHOLE)
+			return jvs_leave_part(w, leaf);
+	}
+	size = jvs_frame_size(w, java);
+	if (size > 0)
+		return jvs_leave_method(w, size);
+
+	if (jvs_read_user(w->word, 8, w->sp))
+		return JVS_STATUS_NMETHOD_READ;
+	return jvs_go_how(w, w->word[0], w->sp + 8, w->fp, JVS_HOW_NO_FRAME);
+}
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef JVS_UNWIND_STEP_H
+#define JVS_UNWIND_STEP_H
+
+#include "unwind_compiled.h"
+#include "unwind_interpreter.h"
+#include "unwind_native.h"
+#include "unwind_stub.h"
+
+/* One step of a walk: what is at pc, its frame, its caller. And the list of frames. */
+
+/* Kinds that need no blob; beside enum jvs_blob_kind. */
+#define JVS_KIND_NATIVE	   32
+#define JVS_KIND_CALL_STUB 33
+
+#define JVS_BLOB_HEADER_MIN 112 /* bytes every blob has, code included */
+
+#define JVS_LEAF_SLACK 64 /* bytes: a method-handle linker pops an argument its caller pushed */
+
+/* Eight characters of a blob's name, as one little-endian word. */
+#define JVS_NAME8(a, b, c, d, e, f, g, h)                                                        \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 | \
+	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
+
+/* The place of frame number n: see struct jvs_stack_part. */
+JVS_INLINE __u32 jvs_place_of(__u32 n, __u32 max_depth)
+{
+	if (n < max_depth)
+		return n;
+	return max_depth - JVS_ROOT_FRAMES + ((n - max_depth) & (JVS_ROOT_FRAMES - 1));
+}
+
+JVS_INLINE __u64 jvs_mix(__u64 hash, __u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+/* Appends w->frame. A stack's hash is of all that identifies its frames: not of how. */
+JVS_FN int jvs_push(struct jvs_walk *w)
+{
+	struct jvs_stack_part *part;
+	__u32 place, index;
+
+	if (!w)
+		return JVS_STATUS_INTERNAL;
+	if (w->walked >= JVS_WALK_LIMIT)
+		return JVS_STATUS_WALK_LIMIT;
+
+	w->hash = jvs_mix(w->hash, w->frame.word);
+	w->hash = jvs_mix(w->hash, (__u64)w->frame.cookie << 32 | w->frame.offset);
+	place = jvs_place_of(w->walked, w->max_depth);
+	part = jvs_part_at(w->first_part + place / JVS_PART_FRAMES);
+	if (!part)
+		return JVS_STATUS_INTERNAL;
+	index = place % JVS_PART_FRAMES;
+	part->frames[index].word = w->frame.word | (__u64)w->how << JVS_ADDRESS_BITS;
+	part->frames[index].offset = w->frame.offset;
+	part->frames[index].cookie = w->frame.cookie;
+	w->walked++;
+	return JVS_STATUS_RUN;
+}
+
+/* Kind of the blob in w->header, by its name; 0: see the frame size. */
+JVS_INLINE int jvs_kind_by_name(__u64 name)
+{
+	__u64 text[2] = { 0 };
+
+	if (jvs_read_user(text, 16, name))
+		jvs_read_user(text, 8, name);
+
+	if (text[0] == JVS_NAME8('n', 'm', 'e', 't', 'h', 'o', 'd', 0))
+		return JVS_BLOB_NMETHOD;
+	/* Not "native signature handlers". */
+	if (text[0] == JVS_NAME8('n', 'a', 't', 'i', 'v', 'e', ' ', 'n') && (text[1] & 0xff) == 'm')
+		return JVS_BLOB_NATIVE;
+	if (text[0] == JVS_NAME8('I', 'n', 't', 'e', 'r', 'p', 'r', 'e'))
+		return JVS_BLOB_INTERPRETER;
+	if (text[0] == JVS_NAME8('I', '2', 'C', '/', 'C', '2', 'I', ' ') ||
+	    text[0] == JVS_NAME8('a', 'd', 'a', 'p', 't', 'e', 'r', 's'))
+		return JVS_BLOB_ADAPTER;
+	if (text[0] == JVS_NAME8('v', 't', 'a', 'b', 'l', 'e', ' ', 'c') ||
+	    text[0] == JVS_NAME8('I', 'n', 'l', 'i', 'n', 'e', 'C', 'a'))
+		return JVS_BLOB_VTABLE;
+	if (text[0] == JVS_NAME8('S', 't', 'u', 'b', 'R', 'o', 'u', 't'))
+		return JVS_BLOB_STUB_ROUTINES;
+	if (text[0] == JVS_NAME8('D', 'e', 'o', 'p', 't', 'i', 'm', 'i') ||
+	    text[0] == JVS_NAME8('U', 'n', 'c', 'o', 'm', 'm', 'o', 'n'))
+		return JVS_BLOB_DEOPT;
+	return JVS_BLOB_OTHER;
+}
+
+/* Compares the name's address before its text: nearly all blobs are methods. */
+JVS_FN int jvs_blob_kind(struct jvs_walk *w)
+{
+	const struct jvs_java_layout *java;
+	const struct jvs_target *t;
+	int kind = JVS_BLOB_OTHER;
+	__u64 name;
+
+	if (!w)
+		return JVS_BLOB_OTHER;
+	t = jvs_target_of(w->target);
+	if (!t)
+		return JVS_BLOB_OTHER;
+	java = &t->java;
+
+	name = jvs_header_u64(w, java->blob_name);
+	if (name == java->name_nmethod)
+		return JVS_BLOB_NMETHOD;
+	if (name == java->name_native_nmethod)
+		return JVS_BLOB_NATIVE;
+	if (java->blob_kind != JVS_NO_FIELD)
+		kind = java->kind_of[jvs_header_u8(w, java->blob_kind) & 15];
+	if (kind == JVS_BLOB_OTHER || kind == JVS_BLOB_NMETHOD)
+		kind = jvs_kind_by_name(name);
+	if (kind == JVS_BLOB_OTHER && jvs_frame_size(w, java) > 0)
+		return JVS_BLOB_FRAMED;
+	return kind;
+}
+
+/* What holds pc: JVS_KIND_*, an enum jvs_blob_kind, or minus an enum jvs_status. */
+JVS_FN int jvs_classify(struct jvs_walk *w)
+{
+	const struct jvs_java_layout *java;
+	const struct jvs_target *t;
+	__u64 pc;
+
+	if (!w)
+		return -JVS_STATUS_INTERNAL;
+	t = jvs_target_of(w->target);
+	if (!t)
+		return -JVS_STATUS_INTERNAL;
+	java = &t->java;
+
+	if (jvs_heap_of(w, java, w->pc) < 0)
+		return JVS_KIND_NATIVE;
+	/* These two never move, so they need no look into the heap. */
+	pc = jvs_inside(w);
+	if (pc >= java->interpreter.low && pc < java->interpreter.high)
+		return JVS_BLOB_INTERPRETER;
+	if (w->pc == java->call_stub_return)
+		return JVS_KIND_CALL_STUB;
+
+	w->blob = jvs_blob_at(w, pc);
+	if (!w->blob)
+		return -JVS_STATUS_NO_BLOB;
+	/* A small blob may end right before memory that is not there. */
+	if (jvs_read_user(w->header, JVS_BLOB_HEADER_MAX, w->blob) &&
+	    jvs_read_user(w->header, JVS_BLOB_HEADER_MIN, w->blob))
+		return -JVS_STATUS_READ_BLOB;
+	return jvs_blob_kind(w);
+}
+
+/*
+ * Whether pc returns into the continuation stubs: the virtual thread's other frames are in the
+ * Java heap, and the walk goes on with its carrier's.
+ */
+JVS_INLINE bool jvs_at_heap_frames(const struct jvs_walk *w)
+{
+	const struct jvs_target *t = jvs_target_of(w->target);
+
+	if (!t || w->at != JVS_AT_RETURN || !(w->flags & JVS_TARGET_JAVA))
+		return false;
+	return w->pc - 1 >= t->java.continuation_stubs.low &&
+	       w->pc - 1 < t->java.continuation_stubs.high;
+}
+
+JVS_INLINE int jvs_step_kind(struct jvs_walk *w, int kind)
+{
+	switch (kind) {
+	case JVS_KIND_NATIVE:
+		return jvs_step_native(w);
+	case JVS_BLOB_NMETHOD:
+	case JVS_BLOB_NATIVE:
+		return jvs_step_compiled(w, kind == JVS_BLOB_NATIVE);
+	case JVS_BLOB_INTERPRETER:
+		return jvs_step_interpreter(w);
+	case JVS_KIND_CALL_STUB:
+		return jvs_step_call_stub(w);
+	case JVS_BLOB_ADAPTER:
+	case JVS_BLOB_VTABLE:
+		return jvs_step_adapter(w, kind == JVS_BLOB_ADAPTER);
+	case JVS_BLOB_DEOPT:
+	case JVS_BLOB_FRAMED:
+		return jvs_step_framed(w);
+	case JVS_BLOB_OTHER:
+	case JVS_BLOB_STUB_ROUTINES:
+		return jvs_step_stub(w, kind == JVS_BLOB_OTHER);
+	default:
+		return kind < 0 ? -kind : JVS_STATUS_INTERNAL;
+	}
+}
+
+JVS_INLINE void jvs_note_kind(struct jvs_walk *w, int kind)
+{
+	bool java =
+		kind == JVS_BLOB_NMETHOD || kind == JVS_BLOB_NATIVE || kind == JVS_BLOB_INTERPRETER;
+
+	if (java)
+		w->java_frames++;
+	if (kind == JVS_BLOB_DEOPT)
+		w->deoptimizing = 1;
+	/* An adapter, a vtable stub and the call stub push nothing on their caller's frame. */
+	if (java)
+		w->after_native = 0;
+	else if (kind != JVS_BLOB_ADAPTER && kind != JVS_BLOB_VTABLE && kind != JVS_KIND_CALL_STUB)
+		w->after_native = 1;
+}
+
+/*
+ * When native frames above Java cannot be unwound: a thread that left Java code has noted where.
+ * Returns whether the walk can go on there.
+ */
+JVS_FN int jvs_go_on_at_anchor(struct jvs_walk *w)
+{
+	const struct jvs_target *t;
+	__u64 thread, sp, pc, fp;
+
+	if (!w || w->java_frames || w->anchored)
+		return 0;
+	t = jvs_target_of(w->target);
+	if (!t || !(w->flags & JVS_TARGET_ANCHOR) || !(w->flags & JVS_TARGET_JAVA))
+		return 0;
+	thread = jvs_java_thread(w->tid);
+	if (!thread)
+		return 0;
+	sp = jvs_read_word(thread + t->java.thread_anchor_sp);
+	if (sp < w->start_sp)
+		return 0;
+	pc = jvs_read_word(thread + t->java.thread_anchor_pc);
+	fp = jvs_read_word(thread + t->java.thread_anchor_fp);
+	if (!pc)
+		pc = jvs_read_word(sp - 8);
+
+	w->anchored = 1;
+	w->how = JVS_HOW_NORMAL;
+	jvs_set_frame(w, pc, JVS_FRAME_ANCHOR, 0, 0);
+	if (jvs_push(w))
+		return 0;
+	jvs_go(w, pc, sp, fp);
+	return 1;
+}
+
+/* Whether the step led to a frame that can be the caller's. */
+JVS_INLINE int jvs_check_progress(const struct jvs_walk *w, __u64 pc, __u64 sp, __u32 at)
+{
+	__u64 slack = at == JVS_AT_RETURN ? 0 : JVS_LEAF_SLACK;
+
+	if (w->at != JVS_AT_SIGNAL && w->sp + slack < sp)
+		return JVS_STATUS_SP_DOWN;
+	if (w->sp == sp && w->pc == pc)
+		return JVS_STATUS_NO_PROGRESS;
+	return JVS_STATUS_RUN;
+}
+
+/* One frame. 0: go on; else the enum jvs_status the walk ends with. */
+JVS_FN int jvs_step(struct jvs_walk *w)
+{
+	__u64 pc, sp, fp;
+	int kind, result;
+	__u32 at;
+
+	if (!w)
+		return JVS_STATUS_INTERNAL;
+	pc = w->pc;
+	sp = w->sp;
+	fp = w->fp;
+	at = w->at;
+	if (at == JVS_AT_SIGNAL)
+		w->at = JVS_AT_LEAF;
+	w->frame.word = 0;
+	w->how = JVS_HOW_NORMAL;
+
+	if (jvs_at_heap_frames(w)) {
+		w->heap_frames = 1;
+		jvs_set_frame(w, pc, JVS_FRAME_HEAP_FRAMES, 0, 0);
+		if (jvs_push(w))
+			return JVS_STATUS_WALK_LIMIT;
+		w->frame.word = 0;
+	}
+
+	kind = pc < JVS_LOWEST_ADDRESS ? -JVS_STATUS_PC_ZERO : jvs_classify(w);
+	result = jvs_step_kind(w, kind);
+	jvs_note_kind(w, kind);
+	if (result == JVS_STATUS_RUN)
+		result = jvs_check_progress(w, pc, sp, at);
+
+	if (at != JVS_AT_RETURN)
+		w->how |= JVS_HOW_LEAF;
+	if (w->frame.word && jvs_push(w))
+		return JVS_STATUS_WALK_LIMIT;
+	if (result == JVS_STATUS_RUN || result == JVS_STATUS_END)
+		return result;
+
+	w->fail_pc = pc;
+	w->fail_sp = sp;
+	w->fail_fp = fp;
+	if (jvs_go_on_at_anchor(w))
+		return JVS_STATUS_RUN;
+	return w->deoptimizing ? JVS_STATUS_DEOPT : result;
+}
+
+/* What a stack's end means for the whole. */
+JVS_INLINE __u32 jvs_final_status(const struct jvs_walk *w, int result)
+{
+	if (result != JVS_STATUS_END)
+		return result;
+	if (w->walked > w->max_depth)
+		return JVS_STATUS_DEPTH;
+	return w->heap_frames ? JVS_STATUS_CONTINUATION : JVS_STATUS_END;
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef JVS_WALK_H
+#define JVS_WALK_H
+
+#include "jvs_abi.h"
+
+/*
+ * The state of one stack walk.
+ *
+ * The step code (unwind*.h) is compiled twice: into BPF, where it reads the running task and the
+ *maps, and as plain C into the tests, where it reads what the test made up. What a test proves here
+ *is proved about the code the kernel runs.
+ *
+ * JVS_FN functions are global in BPF: the verifier checks each once, alone, with unknown
+ * arguments, and so the cost of all of them is a sum and not a product. That is also why each
+ * begins with a test for NULL. At most 8 calls may be nested:
+ *
+ *	program -> jvs_walk_user -> loop callback -> jvs_step -> jvs_step_<kind> -> rule
+ *	-> jvs_is_code -> jvs_mapping_find
+ */
+#ifdef __bpf__
+#include <bpf/bpf_helpers.h>
+#define JVS_FN __attribute__((noinline))
+#define NULL   ((void *)0)
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#define JVS_FN		 static __attribute__((noinline, unused))
+#define barrier_var(var) asm volatile("" : "+r"(var))
+#endif
+#define JVS_INLINE static inline __attribute__((always_inline))
+
+/* What the registers of a walk describe. */
+enum jvs_at {
+	JVS_AT_RETURN, /* a caller: pc is a return address */
+	JVS_AT_LEAF,   /* where the thread was: any instruction */
+	JVS_AT_SIGNAL, /* as JVS_AT_LEAF, one step after a signal frame: sp may go anywhere */
+};
+
+#define JVS_CODE_MAX	    256 /* code bytes looked at in one step */
+#define JVS_HEADER_MASK	    511 /* bounds an offset into the copy of a blob's header */
+#define JVS_NOT_THIS	    -1	/* a rule does not apply: try the next */
+#define JVS_LOWEST_ADDRESS  0x1000
+#define JVS_STUB_FRAME_MAX  0x2000  /* bytes; stubs save little */
+#define JVS_FRAME_MAX	    0x10000 /* bytes an interpreted frame may have below fp */
+#define JVS_NATIVE_FP_MAX   0x100000
+#define JVS_INTERPRETER_LOW 9 /* words of the fixed part of an interpreted frame below fp */
+
+/*
+ * One walk. It lives in a scratch slot, because it is far larger than the BPF stack.
+ * A slot belongs to one program run at a time: see busy.
+ */
+struct jvs_walk {
+	__u32 busy; /* taken by compare-and-exchange */
+	__u32 slot; /* own index in jvs_slots */
+
+	/* Whose stack. */
+	__u32 target;
+	__u32 flags; /* JVS_TARGET_*, read once */
+	__u32 pid;
+	__u32 tid;
+	__u32 cpu;
+	__u32 in_kernel; /* the sample hit the kernel */
+	__u32 source;	 /* enum jvs_slot */
+	__u32 pad;
+	__u64 time_ns;
+	__u64 mappings; /* as in struct jvs_target, read once */
+
+	/* Registers of the frame that is next. */
+	__u64 pc;
+	__u64 sp;
+	__u64 fp;
+	__u64 lr; /* arm64 */
+	__u64 ax;
+	__u64 bx;
+	__u64 dx;
+	__u64 di;
+	__u64 r11;
+	__u64 r13;
+	__u64 r15;
+	__u32 at;	    /* enum jvs_at */
+	__u32 after_native; /* the frame above was native or a stub: more may lie on this one */
+	__u64 start_pc;
+	__u64 start_sp;
+
+	/* The frame that is being unwound; pushed when its step returns. */
+	struct jvs_frame frame;
+	__u32 how; /* enum jvs_frame_how */
+
+	/* What was found. */
+	__u32 status; /* enum jvs_status */
+	__u32 walked;
+	__u32 java_frames;
+	__u32 anchored;
+	__u32 heap_frames;
+	__u32 deoptimizing;
+	__u32 unmapped;
+	__u32 walk_ns;
+	__u32 max_depth;
+	__u32 first_part; /* own part of jvs_parts */
+	__u64 hash;
+	__u64 fail_pc;
+	__u64 fail_sp;
+	__u64 fail_fp;
+
+	/* Scratch of one step. */
+	__u64 blob;
+	__u64 const_method;
+	__u64 word[16];
+	__u8 code[JVS_CODE_MAX + 8];
+	__u8 header[JVS_HEADER_MASK + 1 + 8];
+
+	__u64 kernel[JVS_KERNEL_DEPTH];
+};
+
+#endif

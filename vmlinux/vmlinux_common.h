@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef JVS_VMLINUX_COMMON_H
+#define JVS_VMLINUX_COMMON_H
+
+/*
+ * The few kernel types the BPF programs touch, the same on every architecture.
+ *
+ * Structures hold only the members that are used: libbpf looks the real offsets up in the BTF of
+ * the running kernel (CO-RE). So the programs build on a machine whose kernel has no BTF.
+ */
+
+typedef unsigned char __u8;
+typedef signed char __s8;
+typedef unsigned short __u16;
+typedef short __s16;
+typedef unsigned int __u32;
+typedef int __s32;
+typedef unsigned long long __u64;
+typedef long long __s64;
+
+/* Named in libbpf's list of helpers. */
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+typedef _Bool bool;
+#define true 1
+#define false 0
+
+/* Map types and flags are part of the kernel's interface: their numbers never change. */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1 << 0,
+	BPF_F_MMAPABLE = 1 << 10,
+};
+
+enum { BPF_ANY = 0 };
+
+/* bpf_ringbuf_output() and bpf_ringbuf_query() */
+enum {
+	BPF_RB_NO_WAKEUP = 1 << 0,
+	BPF_RB_FORCE_WAKEUP = 1 << 1,
+};
+enum { BPF_RB_AVAIL_DATA = 0 };
+
+/* task_struct.flags */
+#define PF_IO_WORKER 0x00000010
+#define PF_KTHREAD   0x00200000
+
+struct mm_struct;
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm; /* NULL: a kernel thread, or a thread that is exiting */
+} __attribute__((preserve_access_index));
+
+#endif
