@@ -11,6 +11,9 @@ MACHINE   ?= $(shell uname -m)
 ARCH      := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
 VERSION   := $(shell cat VERSION)
 PREFIX    ?= /usr/local
+# Short lines; make V=1 shows the commands.
+Q         := $(if $(V),,@)
+say        = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 WARNINGS  := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	     -Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla \
@@ -46,28 +49,33 @@ all: $(BUILD)/jvmscope
 # Every bpf/*.bpf.c is its own object; linked together they are one program.
 $(BUILD)/bpf/%.o: bpf/%.c
 	@mkdir -p $(@D)
-	$(CLANG) $(BPFFLAGS) -c $< -o $@
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) $(BPFFLAGS) -c $< -o $@
 
 $(BUILD)/jvmscope.bpf.o: $(BPF_OBJ)
-	$(BPFTOOL) gen object $@ $^
-	$(LLVM_STRIP) -g $@
+	$(call say,LINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+	$(Q)$(LLVM_STRIP) -g $@
 
 $(SKELETON): $(BUILD)/jvmscope.bpf.o
-	$(BPFTOOL) gen skeleton $< name jvmscope_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name jvmscope_bpf > $@
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -c $< -o $@
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -c $< -o $@
 
 $(BUILD)/asan/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests -I$(BUILD)/asan $(CFLAGS) $(SANITIZE) -c $< -o $@
+	$(call say,ASAN,$<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests -I$(BUILD)/asan $(CFLAGS) $(SANITIZE) -c $< -o $@
 
 # Only live.c includes the skeleton, and -MMD does not track -isystem headers.
 $(BUILD)/userspace/live/live.o $(BUILD)/asan/userspace/live/live.o: $(SKELETON)
 
 $(BUILD)/jvmscope: $(MAIN_OBJ) $(OBJ)
-	$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 # The list of suites is the list of files in tests/unit.
 $(BUILD)/asan/suites.inc: $(UNIT_SRC) Makefile
@@ -76,7 +84,8 @@ $(BUILD)/asan/suites.inc: $(UNIT_SRC) Makefile
 $(BUILD)/asan/tests/unit/main.o: $(BUILD)/asan/suites.inc
 
 $(BUILD)/unit: $(UNIT_OBJ)
-	$(CC) $(SANITIZE) $^ -lcunit $(LDLIBS) -o $@
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SANITIZE) $^ -lcunit $(LDLIBS) -o $@
 
 unit: $(BUILD)/unit
 	$<
