@@ -143,7 +143,6 @@ static int open_all(struct record *record)
 		.max_depth = options->max_depth,
 		.ring_bytes = options->ring_bytes,
 		.clock = options->clock,
-		.stats = true,
 	};
 	int err;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/jvmlist.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "jvm/jvm.h"
 #include "target/discover.h"
 #include "target/maps.h"
@@ -149,13 +150,13 @@ static int add_unreadable(struct jvm_list *list)
 	if (!proc)
 		return -errno;
 	while (!err && (entry = readdir(proc))) {
-		pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
 		struct maps maps = { 0 };
+		uint64_t pid;
 
-		if (!pid || !is_called_java(pid))
+		if (text_number(entry->d_name, 1, INT_MAX, &pid) || !is_called_java((pid_t)pid))
 			continue;
-		if (maps_read(pid, &maps) == -EACCES)
-			err = add(pid, list);
+		if (maps_read((pid_t)pid, &maps) == -EACCES)
+			err = add((pid_t)pid, list);
 		maps_free(&maps);
 	}
 	closedir(proc);

@@ -19,9 +19,9 @@
 
 struct option_row {
 	char key;
+	unsigned int commands; /* enum option_command, or-ed */
 	const char *name;
 	const char *arg; /* NULL: a flag */
-	unsigned int commands;
 	int (*set)(struct options *options, const char *arg);
 	size_t flag;	     /* offset of the bool that a flag sets */
 	const char *expects; /* what a right argument is, for the message on a wrong one */
@@ -197,46 +197,46 @@ static int set_color(struct options *options, const char *arg)
 #define FLAG(member) .flag = offsetof(struct options, member)
 
 static const struct option_row rows[] = {
-	{ 'p', "pid", "PID", OPTION_RECORD | OPTION_DOCTOR, set_pid,
+	{ 'p', OPTION_RECORD | OPTION_DOCTOR, "pid", "PID", set_pid,
 	  .expects = "pids above 0, separated by commas, at most 64",
 	  .help = "the JVM to look at, by its pid on this host; PID,PID... and repeated for several" },
-	{ 0, "all", NULL, OPTION_RECORD, FLAG(all),
+	{ 0, OPTION_RECORD, "all", NULL, FLAG(all),
 	  .help = "every JVM of this host, also those that start later" },
-	{ 'd', "duration", "T", OPTION_RECORD, set_duration,
+	{ 'd', OPTION_RECORD, "duration", "T", set_duration,
 	  .expects = "a time above 0 such as 30, 30s, 5m or 1h",
 	  .help = "how long: 30, 30s, 5m, 1h; else until Ctrl-C or the end of the target" },
-	{ 'f', "file", "PATH", OPTION_RECORD, set_file, .expects = "a path, at most 16 of them",
+	{ 'f', OPTION_RECORD, "file", "PATH", set_file, .expects = "a path, at most 16 of them",
 	  .help = "output, its format by suffix (.json .collapsed); repeat it for several. %p is the pid, %t the time, - standard output; jvmscope-%p-%t.json when not given" },
-	{ 0, "format", "F", OPTION_RECORD, set_format,
+	{ 0, OPTION_RECORD, "format", "F", set_format,
 	  .help = "format of - and of files whose suffix names none; of a single -f in any case" },
-	{ 'e', "events", "LIST", OPTION_RECORD, set_events,
+	{ 'e', OPTION_RECORD, "events", "LIST", set_events,
 	  .help = "what to record: cpu; -NAME takes one away from the default" },
-	{ 'F', "frequency", "HZ", OPTION_RECORD, set_frequency,
+	{ 'F', OPTION_RECORD, "frequency", "HZ", set_frequency,
 	  .expects = "a whole number from 1 to 10000; sampling faster takes the CPU it measures",
 	  .help = "CPU samples per second and CPU, 99 when not given" },
-	{ 0, "max-depth", "N", OPTION_RECORD, set_depth,
+	{ 0, OPTION_RECORD, "max-depth", "N", set_depth,
 	  .expects = "a whole number from 64 to 16384",
 	  .help = "frames kept of a stack, 1024 when not given; a longer one is marked truncated" },
-	{ 0, "cpu-event", "EVENT", OPTION_RECORD, set_clock, .expects = "auto, cycles or cpu-clock",
+	{ 0, OPTION_RECORD, "cpu-event", "EVENT", set_clock, .expects = "auto, cycles or cpu-clock",
 	  .help = "what triggers a CPU sample: cycles, cpu-clock, or auto, which takes cycles where the machine counts them" },
-	{ 0, "ring-size", "BYTES", OPTION_RECORD, set_ring,
+	{ 0, OPTION_RECORD, "ring-size", "BYTES", set_ring,
 	  .expects = "a size from 64k to 1G, such as 8M",
 	  .help = "buffer between kernel and jvmscope, 8M when not given" },
-	{ 0, "threads", NULL, OPTION_RECORD, FLAG(threads),
+	{ 0, OPTION_RECORD, "threads", NULL, FLAG(threads),
 	  .help = "collapsed: the thread as root frame" },
-	{ 0, "lines", NULL, OPTION_RECORD, FLAG(lines), .help = "collapsed: line numbers" },
-	{ 0, "annotate", NULL, OPTION_RECORD, FLAG(annotate),
+	{ 0, OPTION_RECORD, "lines", NULL, FLAG(lines), .help = "collapsed: line numbers" },
+	{ 0, OPTION_RECORD, "annotate", NULL, FLAG(annotate),
 	  .help = "collapsed: how a frame ran, as suffix: _[j] C2, _[1] C1, _[0] interpreted, _[i] inlined, _[k] kernel" },
-	{ 0, "strict", NULL, OPTION_RECORD, FLAG(strict),
+	{ 0, OPTION_RECORD, "strict", NULL, FLAG(strict),
 	  .help = "status 1 when something is missing from the output, such as lost samples" },
-	{ 0, "json", NULL, OPTION_PS, FLAG(json), .help = "JSON instead of a table" },
-	{ 'q', "quiet", NULL, OPTION_ANY, FLAG(quiet), .help = "only warnings and errors" },
-	{ 'v', "verbose", NULL, OPTION_ANY, FLAG(verbose), .help = "say more on standard error" },
-	{ 0, "no-progress", NULL, OPTION_RECORD, FLAG(no_progress), .help = "no status line" },
-	{ 0, "color", "WHEN", OPTION_RECORD | OPTION_DOCTOR, set_color,
+	{ 0, OPTION_PS, "json", NULL, FLAG(json), .help = "JSON instead of a table" },
+	{ 'q', OPTION_ANY, "quiet", NULL, FLAG(quiet), .help = "only warnings and errors" },
+	{ 'v', OPTION_ANY, "verbose", NULL, FLAG(verbose), .help = "say more on standard error" },
+	{ 0, OPTION_RECORD, "no-progress", NULL, FLAG(no_progress), .help = "no status line" },
+	{ 0, OPTION_RECORD | OPTION_DOCTOR, "color", "WHEN", set_color,
 	  .expects = "auto, always or never", .help = "auto, always or never" },
-	{ 'h', "help", NULL, OPTION_ANY, FLAG(help), .help = "this text" },
-	{ 0, "version", NULL, OPTION_ANY, FLAG(version), .help = "the version" },
+	{ 'h', OPTION_ANY, "help", NULL, FLAG(help), .help = "this text" },
+	{ 0, OPTION_ANY, "version", NULL, FLAG(version), .help = "the version" },
 };
 
 #undef FLAG
@@ -335,7 +335,7 @@ static void say_bad_option(int value, const char *word)
 		log_error("%s: needs an argument (" HELP_HINT ")", what);
 	else if (is_long && optopt)
 		log_error("%s: takes no argument (" HELP_HINT ")", what);
-	else if (known_elsewhere(is_long ? 0 : name[1], word))
+	else if (known_elsewhere(name[is_long ? 2 : 1], word))
 		log_error("%s: not an option of this command (" HELP_HINT ")", what);
 	else
 		log_error("%s: unknown option, or an ambiguous short form (" HELP_HINT ")", what);

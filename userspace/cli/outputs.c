@@ -159,12 +159,10 @@ static int check_path(const char *path)
 	}
 	snprintf(copy, sizeof(copy), "%s", path);
 	folder = dirname(copy);
-	if (stat(folder, &st))
+	if (stat(folder, &st) || (S_ISDIR(st.st_mode) && access(folder, W_OK | X_OK)))
 		err = -errno;
 	else if (!S_ISDIR(st.st_mode))
 		err = -ENOTDIR;
-	else if (access(folder, W_OK | X_OK))
-		err = -errno;
 	if (err)
 		log_error("%s: cannot be written: folder %s: %s", path, folder, strerror(-err));
 	return err;
