@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -338,6 +339,14 @@ static void describe_new(struct live *live, struct recording *rec)
 
 /* ---- running */
 
+static int64_t epoch_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 int live_start(struct live *live, struct recording *rec)
 {
 	int err;
@@ -347,6 +356,7 @@ int live_start(struct live *live, struct recording *rec)
 		if (live->processes[i].target)
 			process_enable(&live->processes[i], &live->tables, true);
 	live->running = true;
+	rec_meta(rec)->start_time_ns = epoch_now();
 	err = clock_attach(&live->clock, live->skel->progs.jvs_on_sample);
 	if (!err && live->options.switches && !live->skel->links.jvs_on_switch) {
 		live->skel->links.jvs_on_switch =
@@ -554,6 +564,7 @@ int live_stop(struct live *live, struct recording *rec)
 {
 	clock_detach(&live->clock);
 	live->running = false;
+	rec_meta(rec)->end_time_ns = epoch_now();
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
 

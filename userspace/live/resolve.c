@@ -49,7 +49,7 @@ static uint32_t java_method(struct resolver *r, struct recording *rec,
 	struct rec_method method;
 	const char *normal, *raw;
 
-	names_class(from->class_name, &r->normal, &r->raw);
+	names_class(from->class_name, strlen(from->class_name), &r->normal, &r->raw);
 	normal = strbuf_text(&r->normal);
 	raw = strbuf_text(&r->raw);
 	method = (struct rec_method){
@@ -57,7 +57,7 @@ static uint32_t java_method(struct resolver *r, struct recording *rec,
 		.name = text(rec, from->name),
 		.signature = text(rec, from->signature),
 		.file = from->source_file ? text(rec, from->source_file) : 0,
-		.raw_class = strcmp(normal, raw) ? text(rec, raw) : 0,
+		.raw_class = raw[0] ? text(rec, raw) : 0,
 	};
 	return rec_method(rec, &method);
 }
