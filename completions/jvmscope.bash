@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# bash completion for jvmscope(1)
+
+# Pids of processes called java: reads one small file each, starts nothing.
+_jvmscope_pids() {
+	local comm name
+
+	for comm in /proc/[0-9]*/comm; do
+		{ read -r name <"$comm"; } 2>/dev/null || continue
+		[[ $name == java ]] || continue
+		comm=${comm#/proc/}
+		echo "${comm%/comm}"
+	done
+}
+
+# The command of the line; "record" when an option comes first. Empty before it was typed.
+_jvmscope_command() {
+	case ${COMP_WORDS[1]} in
+	-*) echo record ;;
+	*) ((COMP_CWORD > 1)) && echo "${COMP_WORDS[1]}" ;;
+	esac
+}
+
+# Options of a command, each as often as it may be typed.
+_jvmscope_options() {
+	local common='-q --quiet -v --verbose -h --help --version'
+
+	case $1 in
+	record)
+		echo "$common -p --pid --all -d --duration -f --file --format -e --events
+			-F --frequency --max-depth --cpu-event --ring-size --threads --lines
+			--annotate --strict --no-progress --color --"
+		;;
+	ps) echo "$common --json" ;;
+	doctor) echo "$common -p --pid --color" ;;
+	version | help) echo "$common" ;;
+	esac
+}
+
+# Values of the option before the cursor. Status 1 when it takes none that can be listed.
+_jvmscope_values() {
+	case $1 in
+	-p | --pid) _jvmscope_pids ;;
+	--format) echo 'json collapsed' ;;
+	-e | --events) echo 'cpu' ;;
+	--cpu-event) echo 'auto cycles cpu-clock' ;;
+	--color) echo 'auto always never' ;;
+	-F | --frequency) echo '99 199 499 997' ;;
+	-d | --duration) echo '10s 30s 1m 5m' ;;
+	--max-depth) echo '1024 2048 8192' ;;
+	--ring-size) echo '8M 16M 32M' ;;
+	*) return 1 ;;
+	esac
+}
+
+_jvmscope() {
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+	local command values i
+
+	# "--format=json" arrives as three words.
+	if [[ $word == = ]]; then
+		word=''
+	elif [[ $before == = ]]; then
+		before=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+
+	# What follows -- is another program's command line.
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		if [[ ${COMP_WORDS[i]} == -- ]]; then
+			if declare -F _command_offset >/dev/null; then
+				_command_offset $((i + 1))
+			else
+				mapfile -t COMPREPLY < <(compgen -c -- "$word")
+			fi
+			return
+		fi
+	done
+
+	command=$(_jvmscope_command)
+	if [[ -z $command ]]; then
+		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor version help -p --all --help --version' -- "$word")
+		return
+	fi
+	case $before in
+	-f | --file)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+		;;
+	esac
+	if values=$(_jvmscope_values "$before"); then
+		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+		return
+	fi
+	if [[ $command == help ]]; then
+		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor version help' -- "$word")
+		return
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$(_jvmscope_options "$command")" -- "$word")
+}
+
+complete -F _jvmscope jvmscope
