@@ -279,11 +279,10 @@ struct jvs_java_layout {
 
 /* ---- targets */
 
-#define JVS_TARGET_ON		1u  /* sample it */
-#define JVS_TARGET_JAVA		2u  /* the layout is valid */
-#define JVS_TARGET_ANCHOR	4u  /* go on at JavaThread::_anchor when native unwinding fails */
-#define JVS_TARGET_BREAK_NATIVE 8u  /* test: native unwinding above Java always fails */
-#define JVS_TARGET_SWITCHES	16u /* test: also a sample whenever a thread leaves its CPU */
+#define JVS_TARGET_ON		1u /* sample it */
+#define JVS_TARGET_JAVA		2u /* the layout is valid */
+#define JVS_TARGET_ANCHOR	4u /* go on at JavaThread::_anchor when native unwinding fails */
+#define JVS_TARGET_BREAK_NATIVE 8u /* test: native unwinding above Java always fails */
 
 /* Written by userspace through a shared mapping; every member is one aligned store. */
 struct jvs_target {

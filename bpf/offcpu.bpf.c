@@ -15,7 +15,7 @@ int jvs_on_switch(__u64 *ctx)
 	__u32 index;
 
 	t = jvs_current_target(&index);
-	if (!t || !(t->flags & JVS_TARGET_SWITCHES) || t->arm)
+	if (!t || t->arm)
 		return 0;
 
 	jvs_count(index, JVS_COUNT_SEEN, 1);
