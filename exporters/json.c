@@ -5,18 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map64.h"
 #include "exporters/json_stream.h"
 
 /*
  * Ids of the recording are 1..count and 0 for none; the file has 0-based indexes and null.
  *
  * "strings" holds the strings that something refers to, in order of their ids, and behind them one
- * "class.method" for each Java method: readers want that whole, and the recording has it in parts.
+ * "class.method" for each Java method: readers want that whole, the recording has it in parts.
  */
 struct document {
 	struct json_stream json;
 	const struct recording *rec;
 	uint32_t *string_at; /* owned; [string id]: index + 1, 0 not written */
+	uint32_t strings;    /* how many are written */
 	uint32_t *method_at; /* owned; [method id]: index + 1 of its text */
 	char *text;	     /* owned; for rec_method_text() */
 	size_t text_size;
@@ -57,20 +59,41 @@ static void mark_used(struct document *doc)
 	doc->string_at[0] = 0;
 }
 
-/* Gives every string and every text of a method its index. */
-static void number_strings(struct document *doc)
+/* Hidden copies of a class are methods of their own with one text: it is written once. */
+static int number_method_text(struct document *doc, uint32_t id, struct map64 *known,
+			      uint32_t *next)
 {
+	const struct rec_method *method = rec_method_get(doc->rec, id);
+	uint64_t key = (uint64_t)method->class_name << 32 | method->name;
+
+	if (map64_get(known, key, &doc->method_at[id]))
+		return 0;
+	doc->method_at[id] = ++*next;
+	return map64_set(known, key, *next);
+}
+
+/* Gives every string and every text of a method its index. Returns 0 or -ENOMEM. */
+static int number_strings(struct document *doc)
+{
+	struct map64 known = { 0 };
 	uint32_t next = 0;
+	int err = 0;
 
 	for (uint32_t id = 1; id <= rec_string_count(doc->rec); id++) {
 		if (doc->string_at[id])
 			doc->string_at[id] = ++next;
 	}
-	for (uint32_t id = 1; id <= rec_method_count(doc->rec); id++) {
+	doc->strings = next;
+	for (uint32_t id = 1; id <= rec_method_count(doc->rec) && !err; id++) {
 		const struct rec_method *method = rec_method_get(doc->rec, id);
 
-		doc->method_at[id] = is_java(method) ? ++next : doc->string_at[method->name];
+		if (is_java(method))
+			err = number_method_text(doc, id, &known, &next);
+		else
+			doc->method_at[id] = doc->string_at[method->name];
 	}
+	map64_free(&known);
+	return err;
 }
 
 static int prepare(struct document *doc)
@@ -80,15 +103,15 @@ static int prepare(struct document *doc)
 	if (!doc->string_at || !doc->method_at)
 		return -ENOMEM;
 	mark_used(doc);
-	number_strings(doc);
 	doc->text_size = rec_text_size(doc->rec);
 	doc->text = malloc(doc->text_size);
-	return doc->text ? 0 : -ENOMEM;
+	return doc->text ? number_strings(doc) : -ENOMEM;
 }
 
 static void write_strings(struct document *doc)
 {
 	const struct recording *rec = doc->rec;
+	uint32_t written = doc->strings;
 
 	json_key(&doc->json, "strings");
 	json_array(&doc->json);
@@ -97,8 +120,10 @@ static void write_strings(struct document *doc)
 			json_text(&doc->json, rec_text(rec, id));
 	}
 	for (uint32_t id = 1; id <= rec_method_count(rec); id++) {
-		if (is_java(rec_method_get(rec, id)))
-			json_text(&doc->json, rec_method_text(rec, id, doc->text, doc->text_size));
+		if (doc->method_at[id] <= written)
+			continue;
+		written++;
+		json_text(&doc->json, rec_method_text(rec, id, doc->text, doc->text_size));
 	}
 	json_array_end(&doc->json);
 }

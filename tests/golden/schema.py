@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""schema.py FILE... - checks JSON files of jvmscope against docs/json-schema.json.
+
+Also what a schema cannot say: indexes are inside their tables, counts add up. The last line is
+"N passed, N failed, N skipped"; without python3-jsonschema the schema itself is skipped.
+"""
+import json
+import os
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+SCHEMA = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "json-schema.json")
+
+
+def indexes(doc):
+    """Every reference of doc as (where, index or None, size of its table)."""
+    sizes = {key: len(doc[key]) for key in ("strings", "frames", "stacks", "threads", "jvms")}
+    for number, row in enumerate(doc["frames"]):
+        for column in (1, 4, 5, 6, 7):
+            yield f"frames[{number}][{column}]", row[column], sizes["strings"]
+    for number, stack in enumerate(doc["stacks"]):
+        for frame in stack:
+            yield f"stacks[{number}]", frame, sizes["frames"]
+    for profile in doc["profiles"]:
+        where = f"profile {profile['metric']}"
+        yield where, profile["jvm"], sizes["jvms"]
+        for row in profile["samples"]:
+            for index, table in zip(row, ("stacks", "threads", "strings")):
+                yield where, index, sizes[table]
+    for number, thread in enumerate(doc["threads"]):
+        yield f"threads[{number}]", thread["jvm"], sizes["jvms"]
+
+
+def sums(doc):
+    """Every equation that must hold, as (text, left, right)."""
+    quality = doc["quality"]
+    by_thread = [0] * len(doc["threads"])
+    samples = 0
+    for profile in doc["profiles"]:
+        if profile["metric"] != "cpu":
+            continue
+        for _, thread, _, count, _ in profile["samples"]:
+            samples += count
+            if thread is not None:
+                by_thread[thread] += count
+    yield "one state for each stack", len(doc["stacks"]), len(doc["stack_states"])
+    yield "samples of quality and profiles", quality["samples"], samples
+    yield "truncated_by", quality["truncated"], sum(quality["truncated_by"].values())
+    yield "broken_by", quality["broken"], sum(quality["broken_by"].values())
+    yield ("samples by state", quality["samples"],
+           quality["complete"] + quality["truncated"] + quality["broken"])
+    yield ("seen = samples + lost", quality["seen"],
+           quality["samples"] + sum(quality["lost"].values()))
+    yield "samples of threads", [thread["samples"] for thread in doc["threads"]], by_thread
+
+
+def problems(path, schema):
+    with open(path, "rb") as file:
+        doc = json.loads(file.read().decode("utf-8", "strict"))
+    if jsonschema:
+        validator = jsonschema.Draft202012Validator(schema)
+        found = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(doc)]
+        if found:
+            return found
+    found = [f"{where}: {index} is outside of {size}" for where, index, size in indexes(doc)
+             if index is not None and not 0 <= index < size]
+    return found + [f"{text}: {left} and {right}" for text, left, right in sums(doc)
+                    if left != right]
+
+
+def main(paths):
+    failed = 0
+    with open(SCHEMA, encoding="utf-8") as file:
+        schema = json.load(file)
+    if jsonschema:
+        jsonschema.Draft202012Validator.check_schema(schema)
+    else:
+        print("python3-jsonschema is missing: the schema is skipped")
+    for path in paths:
+        found = problems(path, schema)
+        failed += bool(found)
+        for text in found[:20]:
+            print(f"{path}: {text}")
+    print(f"{len(paths) - failed} passed, {failed} failed, {0 if jsonschema else 1} skipped")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
