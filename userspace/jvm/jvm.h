@@ -9,7 +9,6 @@
 
 #include "bpf/jvs_abi.h"
 
-struct image;
 struct maps;
 struct target;
 
@@ -23,19 +22,36 @@ struct target;
 struct jvm;
 
 /*
- * Opens the JVM in the target. libjvm may be the one the caller opened, or NULL: then jvm opens
- * it and closes it again (symbols are only needed here).
+ * Opens the JVM in the target. The libjvm that is mapped is opened and closed again: symbols are
+ * only needed here.
  *
  * Returns 0; -ENOENT when no libjvm.so is mapped or it is not HotSpot's (no vmStructs); -EAGAIN
  * when the JVM is still starting and its tables have no values yet: try again in some
  * milliseconds; -EPROTO when a field that unwinding needs is missing (logged once, by name);
- * -ESRCH. Only -EPROTO and -ENOMEM are logged here.
+ * -ESRCH, -EACCES, -ENOMEM. Only -EPROTO is logged here.
  */
 int jvm_open(const struct target *t, const struct maps *maps, struct jvm **out);
 void jvm_close(struct jvm *jvm);
 
-/* What the BPF unwinder needs. Stays right for the life of the JVM. */
+/*
+ * What the BPF unwinder needs. Complete enough to unwind with when jvm_open returns, but of a JVM
+ * that has just started some members may still be 0: name_nmethod and name_native_nmethod, until
+ * code was compiled. See jvm_refresh.
+ */
 const struct jvs_java_layout *jvm_layout(const struct jvm *jvm);
+
+/*
+ * To be called about once a second as long as the JVM is recorded: looks for what the layout lacks
+ * (a few ms at most, nothing once it is complete), and lets methods be compared with the target
+ * anew. Returns true when jvm_layout changed and must be installed again.
+ */
+bool jvm_refresh(struct jvm *jvm);
+
+/*
+ * Keeps memory bounded: when the methods hold more than 32 MiB, all methods and compiled code
+ * are forgotten. Call it where no pointers from jvm_describe are held. Returns whether it did.
+ */
+bool jvm_trim(struct jvm *jvm);
 
 /* Where the code heaps are reserved: such addresses are never native code. */
 bool jvm_in_code_heap(const struct jvm *jvm, uint64_t addr);
@@ -46,10 +62,13 @@ int jvm_major(const struct jvm *jvm);
 /* "17.0.15+6-Debian-1deb12u1", "25.0.3+9-LTS"; "" when unknown. */
 const char *jvm_version(const struct jvm *jvm);
 
-/* "G1", "Parallel", "Serial", "ZGC", "Shenandoah", "Epsilon", "" when unknown. */
+/* "G1", "Parallel", "Serial", "ZGC", "Shenandoah", "Epsilon", "CMS", "" when unknown. */
 const char *jvm_gc_name(const struct jvm *jvm);
 
-/* Main class or jar, and the JVM's own options, from the command line. to is always terminated. */
+/*
+ * Main class or jar, and the JVM's own options, from the command line: valid UTF-8, "" when it
+ * does not say. to is always terminated. See cmdline.h.
+ */
 void jvm_main_class(const struct target *t, char *to, size_t size);
 void jvm_arguments(const struct target *t, char *to, size_t size);
 
@@ -58,10 +77,19 @@ void jvm_arguments(const struct target *t, char *to, size_t size);
 struct jvm_thread {
 	uint64_t java_thread; /* JavaThread* */
 	pid_t ns_tid;	      /* OSThread::_thread_id: as the JVM's own pid namespace sees it */
-	uint32_t state; /* JavaThread::_thread_state: 4 native, 6 in VM, 8 in Java, 10 blocked */
+	uint32_t state;	      /* as jvm_thread_state gives it */
 };
 
-/* All JavaThreads (also compiler threads). *out is the caller's to free. Returns 0 or -errno. */
+/*
+ * JavaThread::_thread_state as JDK 8 to 27 number it, of any JDK: 2 new, 4 native, 6 in VM, 8 in
+ * Java, 10 blocked; one more (5, 7, 9, 11) while it leaves that state. JDK 28 numbers them 1 to 5.
+ */
+uint32_t jvm_thread_state(const struct jvm *jvm, uint32_t raw);
+
+/*
+ * All JavaThreads (also compiler threads), as far as they stayed while the list was read. *out is
+ * the caller's to free. Returns 0, -ENOENT (this JVM shows no list), -EFAULT, -ESRCH, -ENOMEM.
+ */
 int jvm_threads(struct jvm *jvm, struct jvm_thread **out, size_t *count);
 
 /* ---- naming frames */
@@ -88,11 +116,11 @@ enum jvm_frame_type {
 
 struct jvm_frame {
 	enum jvm_frame_type type;
-	const struct jvm_method *method; /* owned by jvm, valid until jvm_close */
-	const char *stub;		 /* "StubRoutines (1)", "vtable chunks"; valid as above */
-	int bci;			 /* -1: none */
-	int line;			 /* -1: unknown, -2: native method */
-	int level;			 /* compilation level 1..4, 0: none */
+	const struct jvm_method *method; /* owned by jvm, valid until jvm_trim or jvm_close */
+	const char *stub; /* "StubRoutines (1)", "vtable chunks"; valid until jvm_close */
+	int bci;	  /* -1: none, or method entry */
+	int line;	  /* -1: unknown, -2: native method */
+	int level;	  /* compilation level 1..4, 0: none */
 };
 
 #define JVM_INLINE_MAX 64 /* frames of one physical frame; 21 is the largest seen */
@@ -103,10 +131,13 @@ struct jvm_frame {
  * thread was, not a return address.
  *
  * Everything read is kept by keys that survive reuse of the code cache and unloading of classes,
- * so a frame once named is named again even when its code is gone.
+ * so a frame once named is named again even when its code is gone: an nmethod's debug information
+ * and all methods it names are copied when one of its frames is first seen. The copies of
+ * nmethods are limited to 16 MiB, the oldest go first.
  *
  * Returns how many were written (> 0), -ESTALE when the code or the method is no longer the one
- * the cookie names, -EFAULT, -ESRCH, -EBADMSG (nonsense in the target), -ENOMEM. Never logs.
+ * the cookie names, -EINVAL (another kind), -EFAULT, -ESRCH, -EBADMSG (nonsense in the target),
+ * -ENOMEM. Never logs.
  */
 int jvm_describe(struct jvm *jvm, const struct jvs_frame *frame, bool leaf,
 		 struct jvm_frame out[JVM_INLINE_MAX]);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_FLAGS_H
+#define JVMSCOPE_FLAGS_H
+
+#include "jvm/layout.h"
+
+struct target;
+
+/*
+ * Name of the collector, by the -XX flags as they are after the JVM chose: "G1", "Parallel",
+ * "Serial", "ZGC", "Shenandoah", "Epsilon", "CMS"; "" when unknown. Never fails.
+ */
+const char *flags_gc_name(const struct target *t, const struct hotspot *h, int major);
+
+#endif

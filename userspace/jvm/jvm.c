@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/jvm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jvm/cmdline.h"
+#include "jvm/codeheap.h"
+#include "jvm/flags.h"
+#include "jvm/layout.h"
+#include "jvm/method.h"
+#include "jvm/names.h"
+#include "jvm/nmethod.h"
+#include "jvm/threads.h"
+#include "jvm/vmstructs.h"
+#include "target/image.h"
+#include "target/maps.h"
+#include "target/target.h"
+
+#define VERSION_MAX	 128
+#define CMDLINE_MAX	 65536
+#define BLOB_NAME_MAX	 256
+#define BLOB_NAMES_LIMIT (1u << 20)  /* bytes; a JVM has some 200 blob names */
+#define METHODS_LIMIT	 (32u << 20) /* bytes: some 100,000 methods */
+
+/*
+ * An interpreted-only JVM never gets compiled code, so its layout never is complete. After so many
+ * searches only each so many-th refresh searches.
+ */
+#define EAGER_SEARCHES 64
+#define LAZY_EVERY     16
+
+struct jvm {
+	const struct target *target;
+	struct hotspot hotspot;
+	struct jvs_java_layout layout;
+	struct methods methods;
+	struct nmethods nmethods;
+	struct names blob_names;
+	struct codeheap_search search;
+	uint32_t refreshes;
+	int major;
+	const char *gc_name;
+	char version[VERSION_MAX];
+};
+
+/* Tables and field offsets; nothing that changes in the life of a JVM. */
+static int read_hotspot(const struct target *t, const struct maps *maps, struct hotspot *out)
+{
+	const struct mapping *mapping = maps_find_file(maps, "libjvm.so");
+	struct vmstructs_table tables[VMSTRUCTS_TABLES];
+	struct vmstructs vm;
+	struct image *image;
+	int err;
+
+	if (!mapping)
+		return -ENOENT;
+	err = image_open(t, mapping, &image);
+	if (err)
+		return err == -ENOEXEC ? -ENOENT : err;
+	err = vmstructs_locate(t, image, image_bias(image, mapping), tables);
+	image_close(image);
+	if (err)
+		return err;
+	err = vmstructs_read(t, tables, &vm);
+	if (err)
+		return err == -EFAULT ? -EAGAIN : err;
+	err = layout_read(&vm, t->pid, out);
+	vmstructs_free(&vm);
+	return err;
+}
+
+/* JDK_Version exists up to 21, and 8 has the JDK's number nowhere else. 0 while not yet set. */
+static int read_major(const struct target *t, const struct hotspot *h)
+{
+	struct field first_byte = h->field.jdk_version;
+	uint64_t major = 0;
+
+	first_byte.size = 1;
+	first_byte.is_signed = false;
+	if (field_exists(h->field.jdk_version))
+		return field_read(t, 0, first_byte, &major) ? 0 : (int)major;
+	return field_read(t, 0, h->field.vm_major, &major) ? 0 : (int)major;
+}
+
+/* "OpenJDK 64-Bit Server VM (25.504-b08) for linux-amd64 JRE (1.8.0_504-b08), built on ..." */
+static bool version_of_info(const char *info, char *to, size_t size)
+{
+	static const char before[] = "JRE (";
+	const char *start = strstr(info, before);
+	size_t len;
+
+	if (!start)
+		return false;
+	start += sizeof(before) - 1;
+	len = strcspn(start, ")");
+	if (!start[len] || len >= size)
+		return false;
+	memcpy(to, start, len);
+	to[len] = 0;
+	return true;
+}
+
+/* On 8 the release is that of HotSpot (25.504-b08); the JDK's own is inside a longer text. */
+static void read_version(const struct target *t, const struct hotspot *h, int major, char *to)
+{
+	char info[512];
+	uint64_t addr;
+
+	if (major <= 8 && !field_read(t, 0, h->field.vm_info_string, &addr) && addr &&
+	    target_read_string(t, addr, info, sizeof(info)) > 0 &&
+	    version_of_info(info, to, VERSION_MAX))
+		return;
+	if (field_read(t, 0, h->field.vm_release, &addr) || !addr ||
+	    target_read_string(t, addr, to, VERSION_MAX) < 0)
+		to[0] = 0;
+}
+
+static int read_code_cache(const struct target *t, const struct hotspot *h,
+			   struct jvs_java_layout *layout)
+{
+	int err = codeheap_read(t, h, layout);
+
+	if (!err)
+		err = codeheap_interpreter(t, h, layout);
+	return err == -EFAULT ? -EAGAIN : err;
+}
+
+int jvm_open(const struct target *t, const struct maps *maps, struct jvm **out)
+{
+	struct jvm *jvm = calloc(1, sizeof(*jvm));
+	int err;
+
+	if (!jvm)
+		return -ENOMEM;
+	jvm->target = t;
+	err = read_hotspot(t, maps, &jvm->hotspot);
+	if (err)
+		goto out;
+	jvm->major = read_major(t, &jvm->hotspot);
+	if (!jvm->major) {
+		err = target_alive(t) ? -EAGAIN : -ESRCH;
+		goto out;
+	}
+	layout_for_bpf(&jvm->hotspot, jvm->major, &jvm->layout);
+	err = read_code_cache(t, &jvm->hotspot, &jvm->layout);
+	if (!err)
+		err = codeheap_search(t, &jvm->hotspot, &jvm->search, &jvm->layout);
+	if (err)
+		goto out;
+	read_version(t, &jvm->hotspot, jvm->major, jvm->version);
+	jvm->gc_name = flags_gc_name(t, &jvm->hotspot, jvm->major);
+
+	jvm->methods.target = t;
+	jvm->methods.hotspot = &jvm->hotspot;
+	jvm->methods.bias = jvm->major >= 20;
+	jvm->nmethods.target = t;
+	jvm->nmethods.hotspot = &jvm->hotspot;
+	jvm->nmethods.methods = &jvm->methods;
+	jvm->nmethods.native_name = jvm->layout.name_native_nmethod;
+	*out = jvm;
+	jvm = NULL;
+out:
+	jvm_close(jvm);
+	return err;
+}
+
+void jvm_close(struct jvm *jvm)
+{
+	if (!jvm)
+		return;
+	nmethods_free(&jvm->nmethods);
+	methods_free(&jvm->methods);
+	names_free(&jvm->blob_names);
+	free(jvm);
+}
+
+const struct jvs_java_layout *jvm_layout(const struct jvm *jvm)
+{
+	return &jvm->layout;
+}
+
+/*
+ * The interpreter is read again too: of a JVM that was opened while it made its codelets, some
+ * were missing.
+ */
+bool jvm_refresh(struct jvm *jvm)
+{
+	struct jvs_java_layout layout = jvm->layout;
+
+	jvm->refreshes++;
+	jvm->methods.generation++;
+	if (codeheap_complete(&layout))
+		return false;
+	if (jvm->refreshes > EAGER_SEARCHES && jvm->refreshes % LAZY_EVERY)
+		return false;
+	if (read_code_cache(jvm->target, &jvm->hotspot, &layout) ||
+	    codeheap_search(jvm->target, &jvm->hotspot, &jvm->search, &layout))
+		return false;
+	if (!memcmp(&layout, &jvm->layout, sizeof(layout)))
+		return false;
+	jvm->layout = layout;
+	jvm->nmethods.native_name = layout.name_native_nmethod;
+	return true;
+}
+
+bool jvm_trim(struct jvm *jvm)
+{
+	if (methods_memory(&jvm->methods) <= METHODS_LIMIT)
+		return false;
+	nmethods_free(&jvm->nmethods);
+	methods_free(&jvm->methods);
+	return true;
+}
+
+bool jvm_in_code_heap(const struct jvm *jvm, uint64_t addr)
+{
+	for (uint32_t i = 0; i < jvm->layout.heap_count; i++) {
+		if (addr >= jvm->layout.heaps[i].low && addr < jvm->layout.heaps[i].high)
+			return true;
+	}
+	return false;
+}
+
+int jvm_major(const struct jvm *jvm)
+{
+	return jvm->major;
+}
+
+const char *jvm_version(const struct jvm *jvm)
+{
+	return jvm->version;
+}
+
+const char *jvm_gc_name(const struct jvm *jvm)
+{
+	return jvm->gc_name;
+}
+
+/* The command line of the target; the caller frees. NULL when it cannot be read. */
+static char *read_cmdline(const struct target *t, size_t *len)
+{
+	char *bytes = malloc(CMDLINE_MAX);
+	ssize_t got = bytes ? target_cmdline(t, bytes, CMDLINE_MAX) : -1;
+
+	if (got >= 0) {
+		*len = (size_t)got;
+		return bytes;
+	}
+	free(bytes);
+	return NULL;
+}
+
+void jvm_main_class(const struct target *t, char *to, size_t size)
+{
+	size_t len = 0;
+	char *bytes = read_cmdline(t, &len);
+
+	if (size)
+		to[0] = 0;
+	if (size && bytes)
+		cmdline_main_class(bytes, len, to, size);
+	free(bytes);
+}
+
+void jvm_arguments(const struct target *t, char *to, size_t size)
+{
+	size_t len = 0;
+	char *bytes = read_cmdline(t, &len);
+
+	if (size)
+		to[0] = 0;
+	if (size && bytes)
+		cmdline_arguments(bytes, len, to, size);
+	free(bytes);
+}
+
+uint32_t jvm_thread_state(const struct jvm *jvm, uint32_t raw)
+{
+	return layout_thread_state(&jvm->hotspot, raw);
+}
+
+int jvm_threads(struct jvm *jvm, struct jvm_thread **out, size_t *count)
+{
+	return threads_read(jvm->target, &jvm->hotspot, out, count);
+}
+
+static int describe_interpreted(struct jvm *jvm, const struct jvs_frame *frame, uint64_t address,
+				struct jvm_frame *out)
+{
+	const struct method *method;
+	int bci = frame->offset == JVS_NO_BCI ? -1 : (int)(frame->offset & UINT16_MAX);
+	int err = methods_get_exactly(&jvm->methods, address, frame->cookie, &method);
+
+	if (err)
+		return err;
+	if (method->shown.native)
+		bci = -1;
+	*out = (struct jvm_frame){
+		.type = method->shown.native ? JVM_FRAME_NATIVE : JVM_FRAME_INTERPRETED,
+		.method = &method->shown,
+		.bci = bci,
+		.line = method_line(&jvm->methods, method, bci),
+	};
+	return 1;
+}
+
+static int describe_compiled(struct jvm *jvm, const struct jvs_frame *frame, uint64_t address,
+			     bool leaf, struct jvm_frame out[JVM_INLINE_MAX])
+{
+	const struct nmethod *nmethod;
+	int err = nmethods_get(&jvm->nmethods, address, frame->cookie, &nmethod);
+
+	if (err)
+		return err;
+	return nmethod_describe(&jvm->nmethods, nmethod, frame->offset, leaf, out);
+}
+
+/* The name of a blob, kept. The interpreter's frames without a method are named by their pc. */
+static int blob_name(struct jvm *jvm, uint64_t address, const char **out)
+{
+	char name[BLOB_NAME_MAX];
+	struct blob blob;
+	ssize_t len;
+	int err;
+
+	if (address >= jvm->layout.interpreter.low && address < jvm->layout.interpreter.high) {
+		*out = "Interpreter";
+		return 0;
+	}
+	err = codeheap_blob(jvm->target, &jvm->hotspot, address, &blob);
+	if (err)
+		return err;
+	len = target_read_string(jvm->target, blob.name, name, sizeof(name));
+	if (len <= 0)
+		return len ? (int)len : -EBADMSG;
+	if (names_memory(&jvm->blob_names) > BLOB_NAMES_LIMIT) {
+		*out = "stub";
+		return 0;
+	}
+	*out = names_keep(&jvm->blob_names, name, (size_t)len);
+	return *out ? 0 : -ENOMEM;
+}
+
+static int describe_stub(struct jvm *jvm, uint64_t address, struct jvm_frame *out)
+{
+	const char *name;
+	int err = blob_name(jvm, address, &name);
+
+	if (err)
+		return err == -ENAMETOOLONG ? -EBADMSG : err;
+	*out = (struct jvm_frame){ .type = JVM_FRAME_STUB, .stub = name, .bci = -1, .line = -1 };
+	return 1;
+}
+
+int jvm_describe(struct jvm *jvm, const struct jvs_frame *frame, bool leaf,
+		 struct jvm_frame out[JVM_INLINE_MAX])
+{
+	uint64_t address = frame->word & JVS_ADDRESS_MASK;
+
+	switch (frame->word >> 56) {
+	case JVS_FRAME_INTERPRETED:
+		return describe_interpreted(jvm, frame, address, out);
+	case JVS_FRAME_NMETHOD:
+		return describe_compiled(jvm, frame, address, leaf, out);
+	case JVS_FRAME_STUB:
+	case JVS_FRAME_ADAPTER:
+		return describe_stub(jvm, address, out);
+	default:
+		return -EINVAL;
+	}
+}
+
+size_t jvm_memory(const struct jvm *jvm)
+{
+	return sizeof(*jvm) + methods_memory(&jvm->methods) + nmethods_memory(&jvm->nmethods) +
+	       names_memory(&jvm->blob_names);
+}
