@@ -18,6 +18,7 @@
 #include "cli/watch.h"
 #include "live/live.h"
 #include "model/recording.h"
+#include "target/maps.h"
 
 #define LOOK_EVERY_TICKS 10 /* for new JVMs, with --all: once a second */
 
@@ -37,10 +38,12 @@ struct record {
 	struct live *live;
 	struct recording *rec;
 	struct child child;
+	bool child_is_jvm; /* it had a libjvm.so mapped at some tick */
 	struct watch watch;
 	struct status status;
 	struct outputs outputs;
-	uint64_t start_ns; /* loop_now_ns() when sampling began */
+	uint64_t start_ns;	 /* loop_now_ns() when sampling began */
+	uint64_t startup_cpu_ns; /* our CPU time until then */
 	uint32_t ticks;
 };
 
@@ -54,6 +57,17 @@ static int on_ready(void *ctx)
 	return count < 0 ? count : 0;
 }
 
+/* Whether the COMMAND became a JVM, also when it ends before its tables can be read. */
+static void look_at_child(struct record *record)
+{
+	struct maps maps;
+
+	if (record->child_is_jvm || maps_read(record->child.pid, &maps))
+		return;
+	record->child_is_jvm = maps_find_file(&maps, "libjvm.so") != NULL;
+	maps_free(&maps);
+}
+
 static int on_tick(void *ctx)
 {
 	struct record *record = ctx;
@@ -62,8 +76,10 @@ static int on_tick(void *ctx)
 	if (alive < 0)
 		return alive;
 	status_tick(&record->status, record->live, loop_now_ns());
-	if (record->child.pid)
+	if (record->child.pid) {
+		look_at_child(record);
 		return child_ended(&record->child) ? END_TARGET : 0;
+	}
 	if (!record->options->all)
 		return alive ? 0 : END_TARGET;
 	if (++record->ticks % LOOK_EVERY_TICKS)
@@ -247,8 +263,9 @@ static enum exit_status check_java(const struct record *record)
 {
 	if (live_all_java(record->live))
 		return EXIT_DONE;
-	if (!record->child.pid) {
-		log_warn("Java frames of at least one target could not be read; see above");
+	if (!record->child.pid || record->child_is_jvm) {
+		log_warn(
+			"Java frames of at least one target could not be read, or it ended before");
 		return record->options->strict ? EXIT_RUNTIME : EXIT_DONE;
 	}
 	log_error("%s: not a HotSpot JVM while it was recorded (children of a launcher script are "
@@ -294,7 +311,7 @@ static void write_summary(const struct record *record)
 	struct colors colors = terminal_colors(record->options->color, stderr);
 
 	if (!record->options->quiet)
-		summary_write(record->rec, &colors, stderr);
+		summary_write(record->rec, record->startup_cpu_ns, &colors, stderr);
 }
 
 static void end_child(struct record *record)
@@ -311,13 +328,16 @@ static void end_child(struct record *record)
 static int start(struct record *record)
 {
 	const struct options *options = record->options;
+	struct live_status now;
 	int err;
 
 	err = live_start(record->live, record->rec);
 	if (err)
 		return err;
 	record->start_ns = loop_now_ns();
-	status_start(&record->status, record->start_ns, options->duration_ns,
+	live_status(record->live, &now);
+	record->startup_cpu_ns = now.own_cpu_ns;
+	status_start(&record->status, record->start_ns, now.own_cpu_ns, options->duration_ns,
 		     options->quiet || options->no_progress);
 	/* -ENOENT here would read as "no such target". */
 	return record->child.pid && child_release(&record->child) ? -ECHILD : 0;

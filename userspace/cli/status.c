@@ -18,7 +18,8 @@ static void clear_line(void)
 	fputs(CLEAR_LINE, stderr);
 }
 
-void status_start(struct status *status, uint64_t start_ns, uint64_t duration_ns, bool silent)
+void status_start(struct status *status, uint64_t start_ns, uint64_t own_cpu_ns,
+		  uint64_t duration_ns, bool silent)
 {
 	*status = (struct status){
 		.rewrite = terminal_can_rewrite(stderr),
@@ -26,6 +27,7 @@ void status_start(struct status *status, uint64_t start_ns, uint64_t duration_ns
 		.start_ns = start_ns,
 		.duration_ns = duration_ns,
 		.last_ns = start_ns,
+		.last_own_cpu_ns = own_cpu_ns,
 	};
 	status->next_ns = start_ns + (status->rewrite ? REWRITE_EVERY_NS : LOG_EVERY_NS);
 	if (status->rewrite && !silent)

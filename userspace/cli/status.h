@@ -23,8 +23,9 @@ struct status {
 	uint64_t last_own_cpu_ns;
 };
 
-/* start_ns: when sampling began, by loop_now_ns(). */
-void status_start(struct status *status, uint64_t start_ns, uint64_t duration_ns, bool silent);
+/* start_ns: when sampling began, by loop_now_ns(); own_cpu_ns: our CPU time until then. */
+void status_start(struct status *status, uint64_t start_ns, uint64_t own_cpu_ns,
+		  uint64_t duration_ns, bool silent);
 
 /* Call it at each tick; it writes when it is time. */
 void status_tick(struct status *status, struct live *live, uint64_t now_ns);

@@ -191,24 +191,26 @@ static void write_top(const struct writer *w, const struct top_row *rows, int co
 	}
 }
 
-static void write_cost(const struct writer *w)
+static void write_cost(const struct writer *w, uint64_t startup_cpu_ns)
 {
 	const struct rec_meta *meta = rec_meta_get(w->rec);
-	double time_ns = recorded_ns(meta);
+	uint64_t own_ns = meta->own_cpu_ns > startup_cpu_ns ? meta->own_cpu_ns - startup_cpu_ns : 0;
+	char startup[TEXT_MAX];
 	char rss[TEXT_MAX];
 	char maps[TEXT_MAX];
 	char each[TEXT_MAX];
 
 	start_line(w, "own cost");
-	fprintf(w->out, "CPU %.2f %% of a core, RSS %s, BPF maps %s",
-		percent((double)meta->own_cpu_ns, time_ns), text_bytes(meta->own_rss_bytes, rss),
-		text_bytes(meta->own_map_bytes, maps));
+	fprintf(w->out, "CPU %.2f %% of a core after %s to start, RSS %s, BPF maps %s",
+		percent((double)own_ns, recorded_ns(meta)), text_ns(startup_cpu_ns, startup),
+		text_bytes(meta->own_rss_bytes, rss), text_bytes(meta->own_map_bytes, maps));
 	if (meta->bpf_ns && meta->seen)
 		fprintf(w->out, ", %s in BPF a sample", text_ns(meta->bpf_ns / meta->seen, each));
 	fputc('\n', w->out);
 }
 
-void summary_write(const struct recording *rec, const struct colors *colors, FILE *out)
+void summary_write(const struct recording *rec, uint64_t startup_cpu_ns,
+		   const struct colors *colors, FILE *out)
 {
 	struct writer w = { rec, colors, out };
 	struct top_row rows[TOP_METHODS];
@@ -223,5 +225,5 @@ void summary_write(const struct recording *rec, const struct colors *colors, FIL
 		write_top(&w, rows, count, all);
 		write_threads(&w, all);
 	}
-	write_cost(&w);
+	write_cost(&w, startup_cpu_ns);
 }
