@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <string.h>
 
 #include "model/recording_impl.h"
@@ -326,6 +327,34 @@ static void quality_names_are_limited(void)
 	ASSERT_INT(rec_quality_sum(rec, REC_QUALITY_LOST), 9);
 }
 
+/* Counters near the end of 32 bits make the next growth impossible, as a lack of memory does. */
+static void a_failed_allocation_is_remembered(void)
+{
+	static const uint32_t frames[] = { 1, 2 };
+	struct rec_method method = { .name = 1 };
+	const struct table before = rec->methods;
+
+	ASSERT_INT(rec_error(rec), 0);
+	rec->limits.stack_frames = UINT32_MAX;
+	rec->stack_frames_count = UINT32_MAX - 3;
+	ASSERT_INT(rec_stack(rec, frames, 2, REC_STACK_COMPLETE), 0);
+	ASSERT_INT(rec_stack_count(rec), 0);
+	ASSERT_INT(rec_error(rec), -ENOMEM);
+
+	rec->err = 0;
+	rec->limits.methods = UINT32_MAX;
+	rec->methods.count = rec->methods.capacity = 1u << 31;
+	ASSERT_INT(rec_method(rec, &method), 0);
+	ASSERT_INT(rec_error(rec), -ENOMEM);
+	rec->methods = before;
+
+	/* What is added to ids that could not be made is dropped, not written somewhere. */
+	rec->stack_frames_count = 0;
+	add_sample(0);
+	ASSERT_INT(rec_stack(rec, frames, 2, REC_STACK_COMPLETE), 1);
+	ASSERT_INT(rec_error(rec), -ENOMEM);
+}
+
 static CU_TestInfo tests[] = {
 	{ "equal facts have one id", equal_facts_have_one_id },
 	{ "unknown ids are empty", unknown_ids_are_empty },
@@ -342,6 +371,7 @@ static CU_TestInfo tests[] = {
 	{ "totals add up in order of first sight", totals_add_up_in_order_of_first_sight },
 	{ "quality rows are added, set and summed", quality_rows_are_added_set_and_summed },
 	{ "quality names are limited", quality_names_are_limited },
+	{ "a failed allocation is remembered", a_failed_allocation_is_remembered },
 	CU_TEST_INFO_NULL,
 };
 

@@ -56,7 +56,7 @@ void rec_free(struct recording *rec)
 	map64_free(&rec->stacks_by_hash);
 	free(rec->jvms);
 	for (uint32_t i = 0; i < rec->quality_count; i++)
-		free((void *)(uintptr_t)rec->quality[i].name);
+		free(rec->quality[i].name);
 	free(rec->quality);
 	free(rec);
 }

@@ -90,9 +90,9 @@ uint32_t rec_frame_count(const struct recording *rec);
 
 /* "com.example.Foo.bar", "os::malloc", "libfoo.so+0x1234": what a flame graph prints. Returns to.
  */
-const char *rec_method_text(const struct recording *rec, uint32_t method, char *to, size_t size);
+const char *rec_method_text(const struct recording *rec, uint32_t id, char *to, size_t size);
 /* The same of a frame: unnamed native code is module+offset. */
-const char *rec_frame_text(const struct recording *rec, uint32_t frame, char *to, size_t size);
+const char *rec_frame_text(const struct recording *rec, uint32_t id, char *to, size_t size);
 /* A size that is enough for every text of the two. */
 size_t rec_text_size(const struct recording *rec);
 
@@ -193,7 +193,7 @@ enum rec_quality_group {
 };
 struct rec_quality_row {
 	enum rec_quality_group group;
-	const char *name; /* owned by the recording */
+	char *name; /* owned by the recording */
 	uint64_t count;
 };
 /* Adds to, or with rec_quality_set sets, one counter. A name not seen yet makes a new row. */
