@@ -20,7 +20,8 @@
 #include "model/recording.h"
 #include "target/maps.h"
 
-#define LOOK_EVERY_TICKS 10 /* for new JVMs, with --all: once a second */
+#define LOOK_EVERY_TICKS 10	       /* for new JVMs, with --all: once a second */
+#define LOOK_AT_CHILD_NS 5000000000ull /* a launcher may work for a while before it execs java */
 
 /* What loop_run returns when the recording is over. */
 enum end {
@@ -49,23 +50,29 @@ struct record {
 
 /* ---- what the loop calls */
 
-static int on_ready(void *ctx)
-{
-	struct record *record = ctx;
-	int count = live_poll(record->live, record->rec);
-
-	return count < 0 ? count : 0;
-}
-
 /* Whether the COMMAND became a JVM, also when it ends before its tables can be read. */
 static void look_at_child(struct record *record)
 {
 	struct maps maps;
 
-	if (record->child_is_jvm || maps_read(record->child.pid, &maps))
+	if (record->child_is_jvm || loop_now_ns() - record->start_ns > LOOK_AT_CHILD_NS)
+		return;
+	if (maps_read(record->child.pid, &maps))
 		return;
 	record->child_is_jvm = maps_find_file(&maps, "libjvm.so") != NULL;
 	maps_free(&maps);
+}
+
+static int on_ready(void *ctx)
+{
+	struct record *record = ctx;
+	int count;
+
+	/* Each new mapping makes the descriptor readable; live_poll reads libjvm, for a while. */
+	if (record->child.pid)
+		look_at_child(record);
+	count = live_poll(record->live, record->rec);
+	return count < 0 ? count : 0;
 }
 
 static int on_tick(void *ctx)
@@ -76,10 +83,8 @@ static int on_tick(void *ctx)
 	if (alive < 0)
 		return alive;
 	status_tick(&record->status, record->live, loop_now_ns());
-	if (record->child.pid) {
-		look_at_child(record);
+	if (record->child.pid)
 		return child_ended(&record->child) ? END_TARGET : 0;
-	}
 	if (!record->options->all)
 		return alive ? 0 : END_TARGET;
 	if (++record->ticks % LOOK_EVERY_TICKS)
@@ -258,12 +263,25 @@ static enum exit_status check_samples(const struct record *record)
 	return EXIT_RUNTIME;
 }
 
+/* Whether a frame in libjvm.so was seen: the trace of a JVM that was too short to be looked at. */
+static bool has_libjvm(const struct recording *rec)
+{
+	for (uint32_t id = 1; id <= rec_frame_count(rec); id++) {
+		const struct rec_frame *frame = rec_frame_get(rec, id);
+		const struct rec_method *method = rec_method_get(rec, frame->method);
+
+		if (!strcmp(rec_text(rec, method->module), "libjvm.so"))
+			return true;
+	}
+	return false;
+}
+
 /* A COMMAND is not looked at before it runs, so only now is it known that it was no JVM. */
 static enum exit_status check_java(const struct record *record)
 {
 	if (live_all_java(record->live))
 		return EXIT_DONE;
-	if (!record->child.pid || record->child_is_jvm) {
+	if (!record->child.pid || record->child_is_jvm || has_libjvm(record->rec)) {
 		log_warn(
 			"Java frames of at least one target could not be read, or it ended before");
 		return record->options->strict ? EXIT_RUNTIME : EXIT_DONE;
