@@ -77,6 +77,11 @@ $(BUILD)/jvmscope: $(MAIN_OBJ) $(OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
+# For tests: the kernel's raw stacks of a JVM.
+$(BUILD)/stacks: $(BUILD)/tests/live/stacks.o $(OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
 # The list of suites is the list of files in tests/unit.
 $(BUILD)/asan/suites.inc: $(UNIT_SRC) Makefile
 	@mkdir -p $(@D)

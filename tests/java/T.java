@@ -219,6 +219,7 @@ public class T {
     public static void main(String[] arguments) throws Exception {
         long seconds = arguments.length > 0 ? Long.parseLong(arguments[0]) : 60;
         int running = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 1;
+        Truth.ready();
         synchronized (HELD) {
             startBlocked();
             for (int i = 0; i < running; i++) {
@@ -228,7 +229,6 @@ public class T {
                 start("r-allocate" + i, () -> forever(T::allocate));
             }
             start("r-count", () -> forever(T::count));
-            Truth.ready();
             Thread.sleep(1000 * seconds);
         }
     }

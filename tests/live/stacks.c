@@ -203,9 +203,6 @@ int main(int argc, char **argv)
 	live_set_hooks(s.live, &hooks);
 	if (arm)
 		live_target(s.live, s.index)->arm = 2;
-	else
-		__atomic_or_fetch(&live_target(s.live, s.index)->flags, JVS_TARGET_SWITCHES,
-				  __ATOMIC_RELEASE);
 	if (live_start(s.live, s.rec))
 		return 1;
 	if (arm)
