@@ -28,7 +28,7 @@ static void cells_of(const struct jvm_entry *jvm, char cells[COLUMNS][JVM_ENTRY_
 	if (jvm->start_time_ns)
 		text_ns(jvm->uptime_ns, uptime);
 	snprintf(cells[0], JVM_ENTRY_TEXT, "%d", jvm->pid);
-	if (jvm->container_pid && jvm->container_pid != jvm->pid)
+	if (jvm->container_pid != jvm->pid)
 		snprintf(cells[1], JVM_ENTRY_TEXT, "%d", jvm->container_pid);
 	else
 		snprintf(cells[1], JVM_ENTRY_TEXT, "-");
@@ -38,7 +38,10 @@ static void cells_of(const struct jvm_entry *jvm, char cells[COLUMNS][JVM_ENTRY_
 	snprintf(cells[5], JVM_ENTRY_TEXT, "%s", or_dash(uptime));
 	snprintf(cells[6], JVM_ENTRY_TEXT, "%.*s", CONTAINER_SHORT, or_dash(jvm->container.id));
 	snprintf(cells[7], JVM_ENTRY_TEXT, "%s", or_dash(jvm->container.pod_uid));
-	snprintf(cells[8], JVM_ENTRY_TEXT, "%s", jvm->recordable ? "yes" : jvm->reason);
+	if (jvm->recordable)
+		snprintf(cells[8], JVM_ENTRY_TEXT, "yes");
+	else
+		snprintf(cells[8], JVM_ENTRY_TEXT, "no: %.80s", jvm->reason);
 }
 
 static const char *const titles[COLUMNS] = { "PID",    "CPID",	    "USER", "VERSION",	  "GC",
@@ -105,7 +108,11 @@ static void gen_jvm(yajl_gen gen, const struct jvm_entry *jvm)
 {
 	yajl_gen_map_open(gen);
 	gen_number(gen, "pid", (uint64_t)jvm->pid);
-	gen_number(gen, "container_pid", (uint64_t)jvm->container_pid);
+	gen_string(gen, "container_pid");
+	if (jvm->container_pid != jvm->pid)
+		yajl_gen_integer(gen, jvm->container_pid);
+	else
+		yajl_gen_null(gen);
 	gen_text(gen, "user", jvm->user);
 	gen_text(gen, "jvm_version", jvm->version);
 	gen_text(gen, "gc_name", jvm->gc_name);

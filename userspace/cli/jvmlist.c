@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "jvm/jvm.h"
@@ -33,34 +35,76 @@ static void read_user(pid_t pid, struct jvm_entry *out)
 		snprintf(out->user, sizeof(out->user), "%u", st.st_uid);
 }
 
-static void read_times(const struct target *target, struct jvm_entry *out)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
-	uint64_t now_ns;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-	out->start_time_ns = target->start_time_ns;
-	if (now_ns > target->start_time_ns)
-		out->uptime_ns = now_ns - target->start_time_ns;
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static void set_start_time(uint64_t start_time_ns, struct jvm_entry *out)
+{
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+
+	out->start_time_ns = start_time_ns;
+	out->uptime_ns = now_ns > start_time_ns ? now_ns - start_time_ns : 0;
+}
+
+/* Start time of any process: field 22 of its stat file, in ticks since boot. */
+static void read_public_times(pid_t pid, struct jvm_entry *out)
+{
+	uint64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	char path[32];
+	char stat[512] = "";
+	const char *at;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (!fgets(stat, sizeof(stat), file))
+		stat[0] = 0;
+	fclose(file);
+	/* The name in field 2 may hold anything, also blanks and brackets. */
+	at = strrchr(stat, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		set_start_time(boot_ns + strtoull(at, NULL, 10) * 1000000000ull /
+						 (uint64_t)sysconf(_SC_CLK_TCK),
+			       out);
+}
+
+/* What anybody may read of a process whose memory is closed to us. */
+static void read_public(pid_t pid, struct jvm_entry *out)
+{
+	const struct target public = { .pid = pid, .pidfd = pidfd_open(pid, 0), .mem = -1 };
+
+	if (public.pidfd < 0)
+		return;
+	jvm_main_class(&public, out->main_class, sizeof(out->main_class));
+	read_public_times(pid, out);
+	close(public.pidfd);
 }
 
 static const char *reason_of(int err)
 {
 	switch (-err) {
 	case ENOENT:
-		return "no: no HotSpot tables in libjvm";
+		return "no HotSpot tables in libjvm";
 	case EAGAIN:
-		return "no: still starting";
+		return "still starting";
 	case EPROTO:
-		return "no: a field of its tables is missing";
+		return "a field of its tables is missing";
 	case EACCES:
 	case EPERM:
-		return "no: no right to read it";
+		return "no right to read it";
 	case ESRCH:
-		return "no: it has ended";
+		return "it has ended";
 	default:
-		return "no: it cannot be read";
+		return "it cannot be read";
 	}
 }
 
@@ -97,11 +141,12 @@ void jvm_entry_read(pid_t pid, struct jvm_entry *out)
 		err = target_open(pid, &target);
 	if (err) {
 		snprintf(out->reason, sizeof(out->reason), "%s", reason_of(err));
+		read_public(pid, out);
 		maps_free(&maps);
 		return;
 	}
 	out->container_pid = target->ns_pid;
-	read_times(target, out);
+	set_start_time(target->start_time_ns, out);
 	read_jvm(target, &maps, out);
 	target_close(target);
 	maps_free(&maps);
