@@ -185,6 +185,33 @@ static int compare_lines(const void *a, const void *b, void *context)
 	return x_depth < y_depth ? -1 : x_depth > y_depth;
 }
 
+static bool is_wanted(const struct document *doc, const struct rec_total *total)
+{
+	return total->key.metric == doc->options->metric && total->count;
+}
+
+/* Without threads most rows differ by thread only: one line a stack leaves little to sort. */
+static int collect_stacks(struct document *doc, const struct rec_total *totals, size_t count)
+{
+	size_t *line_of = calloc((size_t)rec_stack_count(doc->rec) + 1, sizeof(*line_of));
+
+	if (!line_of)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t stack = totals[i].key.stack;
+
+		if (!is_wanted(doc, &totals[i]))
+			continue;
+		if (!line_of[stack]) {
+			doc->lines[doc->count++].stack = stack;
+			line_of[stack] = doc->count;
+		}
+		doc->lines[line_of[stack] - 1].count += totals[i].count;
+	}
+	free(line_of);
+	return 0;
+}
+
 static int collect_lines(struct document *doc)
 {
 	size_t count;
@@ -193,14 +220,14 @@ static int collect_lines(struct document *doc)
 	doc->lines = calloc(count + 1, sizeof(*doc->lines));
 	if (!doc->lines)
 		return -ENOMEM;
+	if (!doc->thread_label)
+		return collect_stacks(doc, totals, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct rec_key *key = &totals[i].key;
-
-		if (key->metric != doc->options->metric || !totals[i].count)
+		if (!is_wanted(doc, &totals[i]))
 			continue;
 		doc->lines[doc->count++] = (struct line){
-			.stack = key->stack,
-			.root = doc->thread_label ? doc->thread_label[key->thread] : 0,
+			.stack = totals[i].key.stack,
+			.root = doc->thread_label[totals[i].key.thread],
 			.count = totals[i].count,
 		};
 	}
@@ -234,8 +261,8 @@ static int write_line(const struct document *doc, const struct line *line, FILE 
 		const char *text = intern_get(&doc->labels, label_at(doc, line, &stack, i), &len);
 
 		if (i)
-			putc(';', out);
-		fwrite(text, 1, len, out);
+			putc_unlocked(';', out);
+		fwrite_unlocked(text, 1, len, out);
 	}
 	fprintf(out, " %lld\n", (long long)line->count);
 	if (ferror(out))

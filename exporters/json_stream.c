@@ -22,7 +22,7 @@ static void print(void *context, const char *bytes, size_t len)
 	if (json->err)
 		return;
 	errno = 0;
-	if (fwrite(bytes, 1, len, json->out) != len)
+	if (fwrite_unlocked(bytes, 1, len, json->out) != len)
 		fail(json, errno ? -errno : -EIO);
 }
 
