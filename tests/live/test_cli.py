@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line's contract: exit statuses with their one line, outputs, losses."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import kernel
+from harness import SCOPE, check_complete, expect
+from recording import Recording, total
+from suite import test
+
+
+def run_scope(run, arguments, seconds=20, **options):
+    scope = run.scope(*arguments, **options)
+    return scope.wait(seconds), scope.out, scope.err
+
+
+def expect_error(run, arguments, status, words, lines=1, **options):
+    """The recorder ends with this status and says so in one line that holds the words."""
+    got, _, err = run_scope(run, arguments, **options)
+    expect(got == status, "%s: status %s, not %d: %s" % (arguments, got, status, err))
+    expect(len(err) == lines, "%s: %d lines: %s" % (arguments, len(err), err))
+    expect(err[-1].startswith("jvmscope: "), err[-1])
+    for word in words:
+        expect(word in err[-1], "'%s' is not in: %s" % (word, err[-1]))
+    run.note(err[-1])
+
+
+# Every row: arguments, what the line must hold. All are usage errors: status 2.
+USAGE = {
+    "no target": (["record"], ["target"]),
+    "no command": (["frobnicate"], ["frobnicate"]),
+    "unknown option": (["-p", "1", "--nonsense"], ["--nonsense"]),
+    "pid not a number": (["-p", "abc"], ["-p abc"]),
+    "pid 0": (["-p", "0"], ["-p 0"]),
+    "no argument": (["-p"], ["-p"]),
+    "two kinds of target": (["-p", "1", "--all"], ["--all"]),
+    "duration": (["-p", "1", "-d", "soon"], ["soon"]),
+    "duration 0": (["-p", "1", "-d", "0"], ["-d 0"]),
+    "frequency 0": (["-p", "1", "-F", "0"], ["-F 0"]),
+    "frequency word": (["-p", "1", "-F", "fast"], ["fast"]),
+    "frequency guard": (["-p", "1", "-F", "1000000"], ["1000000"]),
+    "depth": (["-p", "1", "--max-depth", "1"], ["--max-depth 1"]),
+    "ring size": (["-p", "1", "--ring-size", "5"], ["--ring-size 5"]),
+    "event": (["-p", "1", "-e", "nonsense"], ["nonsense"]),
+    "format": (["-p", "1", "--format", "xml"], ["xml"]),
+    "suffix": (["-p", "1", "-f", "out.txt"], ["out.txt"]),
+    "stdout without format": (["-p", "1", "-f", "-"], ["--format"]),
+    "quiet and verbose": (["-p", "1", "-q", "-v"], ["-q", "-v"]),
+    "color": (["-p", "1", "--color", "blue"], ["blue"]),
+}
+
+
+@test("exit status 2", quick=True, each_jdk=False, needs_bpf=False,
+      params={label: {"arguments": row[0], "words": row[1]} for label, row in USAGE.items()})
+def usage(run, arguments, words):
+    expect_error(run, arguments, 2, words)
+
+
+@test("exit status 4, one of several", quick=True, each_jdk=False)
+def one_is_missing(run):
+    jvm = run.java("Idle", 60)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    expect_error(run, ["-p", "%d,%d" % (jvm.pid, gone.pid), "-f", run.output()], 4,
+                 [str(gone.pid)])
+
+
+@test("exit status 4, a command that is no JVM", quick=True, each_jdk=False)
+def command_no_jvm(run):
+    status, _, err = run_scope(run, ["-f", run.output(), "--no-progress", "--", "sleep", "1"])
+    expect(status == 4, "status %s: %s" % (status, err))
+    expect(any("not a HotSpot JVM" in line for line in err), str(err))
+
+
+@test("a command that does not exist", quick=True, each_jdk=False)
+def no_such_command(run):
+    status, _, err = run_scope(run, ["-f", run.output(), "--", "/nonexistent/java"])
+    expect(status in (1, 2, 4), "status %s: %s" % (status, err))
+    expect(len(err) == 1 and "/nonexistent/java" in err[0], str(err))
+    run.note("status %d: %s" % (status, err[0]))
+
+
+@test("exit status 1, the disk is full", quick=True, each_jdk=False)
+def disk_full(run):
+    jvm = run.java("MixShares", 30)
+    status, _, err = run_scope(run, ["-p", jvm.pid, "-d", 1, "--format", "json", "-f", "/dev/full",
+                                     "-q"])
+    expect(status == 1, "status %s: %s" % (status, err))
+    expect(len(err) == 1 and "/dev/full" in err[0] and "No space left" in err[0], str(err))
+    run.note(err[0])
+
+
+@test("exit status 1, no such folder", quick=True, each_jdk=False)
+def no_folder(run):
+    jvm = run.java("Idle", 60)
+    started = time.monotonic()
+    expect_error(run, ["-p", jvm.pid, "-d", 10, "-f", "/nonexistent/out.json"], 1,
+                 ["/nonexistent"])
+    expect(time.monotonic() - started < 3, "found out only after the recording")
+
+
+@test("exit status 5, not root", quick=True, each_jdk=False)
+def not_root(run):
+    jvm = run.java("Idle", 60)
+    copy = run.folder / "jvmscope"
+    subprocess.run(["install", "-m", "755", SCOPE, copy], check=True)
+    os.chmod(run.folder, 0o755)
+    command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "-p",
+               str(jvm.pid), "-d", "1", "-f", "/dev/null", "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    err = done.stderr.splitlines()
+    expect(done.returncode == 5, "status %d: %s" % (done.returncode, err))
+    expect(len(err) == 1 and err[0].startswith("jvmscope: "), str(err))
+    run.note(err[0])
+
+
+CAPABILITIES = {
+    "CAP_BPF and CAP_SYS_ADMIN": "cap_bpf,cap_sys_admin",
+    "CAP_PERFMON and CAP_SYS_ADMIN": "cap_perfmon,cap_sys_admin",
+    "CAP_SYS_PTRACE": "cap_sys_ptrace",
+}
+
+
+@test("exit status 5, without", each_jdk=False, quick=True,
+      params={label: {"drop": drop} for label, drop in CAPABILITIES.items()})
+def no_capability(run, drop):
+    jvm = run.java("MixShares", 30)
+    before = kernel.program_ids()
+    dropped = ",".join("-" + name for name in drop.split(","))
+    command = ["setpriv", "--bounding-set", dropped, "--inh-caps", dropped, SCOPE, "-p",
+               str(jvm.pid), "-d", "1", "-f", run.output(), "-q"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=20, check=False)
+    err = done.stderr.splitlines()
+    expect(done.returncode == 5, "status %d: %s" % (done.returncode, err))
+    expect(len(err) == 1 and "CAP_" in err[0], str(err))
+    expect(not kernel.program_ids() - before, "programs left behind")
+    run.note(err[0])
+
+
+@test("exit status 5, no BTF", quick=True, each_jdk=False)
+def no_btf(run):
+    jvm = run.java("Idle", 60)
+    script = 'mount -t tmpfs none /sys/kernel/btf && exec "$@"'
+    scope_command = [SCOPE, "-p", jvm.pid, "-d", "1", "-f", run.output(), "-q"]
+    command = ["unshare", "--mount", "sh", "-c", script, "sh", *scope_command]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=20, check=False)
+    err = done.stderr.splitlines()
+    expect(done.returncode == 5, "status %d: %s" % (done.returncode, err))
+    expect(len(err) == 1 and "BTF" in err[0], str(err))
+    run.note(err[0])
+
+
+@test("no hardware counters", quick=True, each_jdk=False)
+def no_cycles(run):
+    jvm = run.java("MixShares", 30)
+    status, _, err = run_scope(run, ["-p", jvm.pid, "-d", 1, "--cpu-event", "cycles", "-f",
+                                     run.output(), "-q"])
+    if status == 0:
+        run.note("this machine counts cycles")
+        return
+    expect(status == 5, "status %s: %s" % (status, err))
+    expect(len(err) == 1 and "cpu-clock" in err[0], str(err))
+    run.note(err[0])
+
+
+@test("an idle target is no error", quick=True, each_jdk=False)
+def idle(run):
+    jvm = run.java("Idle", 60)
+    time.sleep(2)
+    path = run.output()
+    status, _, err = run_scope(run, ["-p", jvm.pid, "-d", 2, "-F", 19, "-f", path, "--no-progress"])
+    expect(status == 0, "status %s: %s" % (status, err))
+    Recording(path)
+
+
+@test("losses are counted", quick=True, each_jdk=False)
+def losses(run):
+    """The reader is stopped for two seconds, and the ring is as small as it can be."""
+    jvm = run.java("ManyThreads", 30, 20)
+    path = run.output()
+    scope = run.scope("-p", jvm.pid, "-d", 6, "-F", 4999, "--ring-size", "64k", "-f", path,
+                      "--no-progress")
+    time.sleep(1.5)
+    scope.signal(signal.SIGSTOP)
+    time.sleep(2)
+    scope.signal(signal.SIGCONT)
+    recording = run.finish(scope, path)
+    expect(recording.lost > 0, "nothing lost")
+    expect(total(recording.samples()) == recording.quality["samples"], "samples do not add up")
+    expect(any("lost" in line for line in scope.err), "the summary says nothing of losses")
+    run.note("seen %d = kept %d + lost %d %s" % (
+        recording.quality["seen"], recording.quality["samples"], recording.lost,
+        recording.quality["lost"]))
+
+
+@test("--strict makes losses a failure", each_jdk=False)
+def strict(run):
+    jvm = run.java("ManyThreads", 30, 20)
+    scope = run.scope("-p", jvm.pid, "-d", 4, "-F", 4999, "--ring-size", "64k", "--strict", "-f",
+                      run.output(), "--no-progress")
+    time.sleep(1.5)
+    scope.signal(signal.SIGSTOP)
+    time.sleep(2)
+    scope.signal(signal.SIGCONT)
+    expect(scope.wait(20) == 1, "status %s: %s" % (scope.process.returncode, scope.err[-3:]))
+
+
+def collapsed_counts(text):
+    rows = [line.rpartition(" ") for line in text.splitlines()]
+    expect(all(row[0] and row[2].isdigit() for row in rows), "not 'frames count' in every line")
+    return {row[0]: int(row[2]) for row in rows}
+
+
+@test("all outputs say the same", quick=True, each_jdk=False)
+def outputs(run):
+    jvm = run.java("MixShares", 30)
+    as_json, as_text = run.output(), run.output(".collapsed")
+    status, _, err = run_scope(run, ["-p", jvm.pid, "-d", 2, "-F", 499, "-f", as_json, "-f", as_text,
+                                     "--no-progress"])
+    expect(status == 0, "status %s: %s" % (status, err))
+    recording = Recording(as_json)
+    rows = collapsed_counts(as_text.read_text())
+    expect(sum(rows.values()) == recording.quality["samples"], "collapsed has %d samples, JSON %d" % (
+        sum(rows.values()), recording.quality["samples"]))
+    heavy = sum(count for stack, count in rows.items() if "MixShares.heavy" in stack.split(";"))
+    wanted = total(s for s in recording.samples() if s.has("MixShares.heavy"))
+    expect(heavy == wanted > 0, "heavy: collapsed %d, JSON %d" % (heavy, wanted))
+    for path in (as_json, as_text):
+        expect(any(str(path) in line for line in err), "%s is not named" % path)
+    run.note(check_complete(recording, recording.samples(name="mix")))
+
+
+@test("standard output, and a reader that goes away", quick=True, each_jdk=False)
+def standard_output(run):
+    jvm = run.java("MixShares", 30)
+    arguments = ["-p", jvm.pid, "-d", 1, "-F", 499, "--format", "json", "-f", "-", "-q"]
+    status, out, err = run_scope(run, arguments)
+    expect(status == 0 and not err, "status %s: %s" % (status, err))
+    expect(json.loads("\n".join(out))["schema"] == "jvmscope/1", "no JSON on standard output")
+    command = "%s %s | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}" % (
+        SCOPE, " ".join(str(word) for word in arguments))
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=20,
+                          check=False)
+    text = done.stderr.splitlines()
+    # A small file may have fitted into the pipe before its reader went.
+    expect(done.returncode in (0, 1), "status %d: %s" % (done.returncode, text))
+    if done.returncode:
+        expect(len(text) == 1, str(text))
+
+
+ENDINGS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGHUP}
+
+
+@test("ends by", quick=True, each_jdk=False,
+      params={name: {"number": number} for name, number in ENDINGS.items()})
+def ends_by(run, number):
+    jvm = run.java("MixShares", 30)
+    path = run.output()
+    scope = run.scope("-p", jvm.pid, "-f", path, "-F", 499, "--no-progress")
+    time.sleep(1.2)
+    scope.signal(number)
+    recording = run.finish(scope, path, 10)
+    expect(recording.quality["samples"] > 0, "no samples")
+
+
+@test("ps, doctor, version, help", quick=True, each_jdk=False)
+def other_commands(run):
+    jvm = run.java("Idle", 60)
+    status, out, err = run_scope(run, ["ps", "--json"])
+    expect(status == 0, "ps: status %s: %s" % (status, err))
+    rows = json.loads("\n".join(out))
+    rows = rows["jvms"] if isinstance(rows, dict) else rows
+    mine = [row for row in rows if row["pid"] == jvm.pid]
+    expect(len(mine) == 1, "ps does not list %d" % jvm.pid)
+    expect(mine[0]["main_class"] == "Idle", "main class %s" % mine[0]["main_class"])
+    status, out, err = run_scope(run, ["ps"])
+    expect(status == 0 and any(str(jvm.pid) in line for line in out), "ps: %s" % out)
+    status, out, err = run_scope(run, ["doctor", "-p", jvm.pid])
+    expect(status == 0, "doctor: status %s: %s %s" % (status, out, err))
+    expect(all(re.match(r"(ok|degraded|missing)\b", line) or line.startswith(" ") or not line
+               for line in out), "doctor: %s" % out)
+    status, out, _ = run_scope(run, ["version"])
+    expect(status == 0 and re.search(r"\d+\.\d+", out[0]), "version: %s" % out)
+    status, out, _ = run_scope(run, ["--version"])
+    expect(status == 0 and re.search(r"\d+\.\d+", out[0]), "--version: %s" % out)
+    for arguments in (["help"], ["-h"], ["record", "--help"], ["help", "record"]):
+        status, out, _ = run_scope(run, arguments)
+        expect(status == 0 and out, "%s: status %s" % (arguments, status))
+
+
+@test("--all finds JVMs that start later", quick=True, each_jdk=False)
+def all_jvms(run):
+    first = run.java("MixShares", 30)
+    path = run.output()
+    scope = run.scope("--all", "-d", 8, "-F", 499, "-f", path, "--no-progress")
+    time.sleep(1.5)
+    second = run.java("MixShares", 30)
+    recording = run.finish(scope, path)
+    pids = {row["pid"] for row in recording.jvms}
+    expect({first.pid, second.pid} <= pids, "recorded %s" % pids)
+    for jvm in (first, second):
+        index = [row["pid"] for row in recording.jvms].index(jvm.pid)
+        count = total(s for s in recording.samples(jvm=index) if s.has("MixShares.run"))
+        expect(count > 300, "pid %d: %d samples" % (jvm.pid, count))
+
+
+@test("first sample soon", quick=True, each_jdk=False)
+def first_sample(run):
+    """The first sample is there 500 ms after the start of the command."""
+    jvm = run.java("MixShares", 30)
+    time.sleep(1)
+    waits = []
+    for _ in range(3):
+        path = run.output()
+        started = time.time_ns()
+        scope = run.scope("-p", jvm.pid, "-d", 1, "-F", 997, "-f", path, "--no-progress")
+        recording = run.finish(scope, path)
+        waits.append((recording.meta["start_time_ns"] - started) / 1e6)
+    best = min(waits)
+    expect(best <= 500, "sampling began after %.0f ms" % best)
+    run.note("sampling began after %s ms" % ", ".join("%.0f" % wait for wait in waits))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads: virtual ones, five hundred, and those below native code without frame pointers."""
+import jdks
+from harness import check_complete, check_cpu, check_shares, expect, named, percent
+from recording import total
+from suite import test
+
+
+@test("virtual threads", lowest=21, quick=True)
+def virtual_threads(run):
+    jvm = run.java("VirtualThreads", 5, 64, 40, wait=True, hold=20)
+    recording, truth = run.record_all(jvm, "-F", 997)
+    samples = [s for s in recording.samples() if s.has("VirtualThreads.burn")]
+    expect(total(samples) > 1000, "only %d samples in burn()" % total(samples))
+    complete = cut = 0
+    other = []
+    for sample in samples:
+        steps = sum(1 for frame in sample.frames if frame.method == "VirtualThreads.step")
+        if sample.is_complete and steps == truth["depth"] and sample.has("VirtualThreads.task"):
+            complete += sample.count
+        elif sample.state == "truncated" and steps < truth["depth"]:
+            cut += sample.count
+        else:
+            other.append(sample)
+    bad = total(other)
+    share = percent(bad, total(samples) + recording.lost)
+    expect(share <= 0.1, "%d stacks neither whole nor marked\n%s" % (
+        bad, other[0].text(60) if other else ""))
+    counted = recording.quality["truncated_by"].get("continuation", 0)
+    expect(counted >= cut, "%d marked at the continuation, %d counted" % (cut, counted))
+    run.note("%d whole to the carrier, %d marked at the continuation, %d other" % (
+        complete, cut, bad))
+    carriers = total(s for s in recording.samples() if s.has("VirtualThreads.burn")
+                     and s.thread["group"] == "java")
+    expect(carriers == total(samples), "burn() on threads that are no Java threads")
+
+
+@test("JNI without frame pointers", quick=True,
+      params={"with unwind tables": {"library": "frames"},
+              "without unwind tables": {"library": "bare"}})
+def jni(run, library):
+    path = jdks.LIVE / "natives" / ("lib%s.so" % library)
+    jvm = run.java("JniFrames", 5, flags=("-Dlibrary=%s" % path,), wait=True, hold=20)
+    recording, truth = run.record_all(jvm, "-F", 997)
+    samples = list(recording.samples(name="jni"))
+    run.note(check_shares(samples, named("JniFrames", truth["cpu_ns"])))
+    run.note(check_complete(recording, samples))
+    run.note(check_cpu(samples, sum(truth["cpu_ns"].values())))
+    for kind in truth["cpu_ns"]:
+        for sample in samples:
+            if sample.has("JniFrames." + kind) and sample.is_complete:
+                lost = [m for m in ("level3", "level2", "level1", "run")
+                        if not sample.has("JniFrames." + m)]
+                expect(not lost, "%s below %s is gone:\n%s" % (lost, kind, sample.text()))
+    expect(any(s.has("JniFrames.burn") for s in samples), "burn(), called from native code, is gone")
+    anchored = recording.quality.get("info", {}).get("anchored", 0)
+    run.note("%d anchored" % anchored)
+
+
+@test("500 threads", quick=["short"], params={"short": {"seconds": 6}, "long": {"seconds": 60}},
+      limit=240)
+def many_threads(run, seconds):
+    count = 500
+    jvm = run.java("ManyThreads", seconds, count, flags=("-Xss512k",), wait=True, hold=30)
+    recording, _ = run.record_all(jvm, "-F", 997, seconds=seconds + 90)
+    samples = [s for s in recording.samples() if s.has("ManyThreads.work")]
+    seen = {s.thread["tid"] for s in samples}
+    expect(len(seen) >= 0.98 * count, "only %d of %d threads" % (len(seen), count))
+    names = {s.thread["name"] for s in samples}
+    odd = [name for name in names if not name.startswith("many-")]
+    expect(not odd, "threads named %s" % odd[:5])
+    run.note("%d threads" % len(seen))
+    run.note(check_complete(recording, samples))
+    expect(recording.quality["own_rss_bytes"] <= 64 << 20, "RSS %d MiB" % (
+        recording.quality["own_rss_bytes"] >> 20))
+    expect(recording.quality["own_map_bytes"] <= 32 << 20, "maps %d MiB" % (
+        recording.quality["own_map_bytes"] >> 20))
