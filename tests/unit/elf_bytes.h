@@ -13,7 +13,7 @@
  *
  * The first segment covers the whole file; a virtual address is the file offset + ELF_BASE.
  */
-#define ELF_BASE 0x10000u
+#define ELF_BASE 0x400000u
 
 #if defined(__aarch64__)
 #define ELF_MACHINE EM_AARCH64

@@ -12,7 +12,7 @@
 /* Written by hand: what the tools of this machine do not make, and damage. x86-64 only. */
 #if defined(__x86_64__)
 
-#define TEXT 0x100000u /* where the functions are; nothing of the file lies there */
+#define TEXT 0x800000u /* where the functions are; nothing of the file lies there */
 
 /* A section while it is written. */
 static struct {

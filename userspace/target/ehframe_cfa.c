@@ -22,7 +22,11 @@ struct register_numbers {
 	uint64_t fp;
 	uint64_t ra;
 	uint64_t r13;
-	int64_t ra_offset; /* where a row's reader takes the return address from; 0: any */
+	/*
+	 * Where the reader of a row takes the return address from: this far from the CFA, or, when
+	 * 0, above the saved fp or from its own register when fp is not saved.
+	 */
+	int64_t ra_offset;
 };
 
 #if defined(__x86_64__)
@@ -147,10 +151,15 @@ static void encode_fp(const struct eh_rules *rules, struct jvs_row *row)
 	}
 }
 
-static bool ra_is_where_expected(const struct eh_saved *ra)
+static bool ra_is_where_expected(const struct eh_rules *rules)
 {
-	return registers.ra_offset == 0 ||
-	       (ra->how == EH_AT_OFFSET && ra->offset == registers.ra_offset);
+	const struct eh_saved *ra = &rules->ra;
+
+	if (registers.ra_offset)
+		return ra->how == EH_AT_OFFSET && ra->offset == registers.ra_offset;
+	if (rules->fp.how == EH_AT_OFFSET)
+		return ra->how == EH_AT_OFFSET && ra->offset - WORD == rules->fp.offset;
+	return ra->how == EH_SAME;
 }
 
 static struct jvs_row encode(const struct eh_cie *cie, const struct eh_rules *rules, uint64_t at)
@@ -165,7 +174,7 @@ static struct jvs_row encode(const struct eh_cie *cie, const struct eh_rules *ru
 		row.kind = JVS_ROW_END;
 		return row;
 	}
-	if (!ra_is_where_expected(&rules->ra)) {
+	if (!ra_is_where_expected(rules)) {
 		row.kind = JVS_ROW_BAD;
 		return row;
 	}
@@ -530,7 +539,8 @@ bool eh_read_cie(const struct eh_section *section, struct cursor *c, struct eh_c
 			return false;
 	}
 	m.c = *c;
-	m.now.ra = at_offset(registers.ra_offset);
+	if (registers.ra_offset)
+		m.now.ra = at_offset(registers.ra_offset);
 	run(&m);
 	out->initial = m.now;
 	return !c->failed;

@@ -60,6 +60,17 @@ static void fill(const uint8_t *table, size_t size, struct symbols *out)
 	}
 }
 
+/* "read" before "__read"; and always the same one of several. */
+static int compare_names(const char *x, const char *y)
+{
+	size_t x_marks = strspn(x, "_");
+	size_t y_marks = strspn(y, "_");
+
+	if (x_marks != y_marks)
+		return x_marks > y_marks ? -1 : 1;
+	return strcmp(y, x);
+}
+
 /* Functions first, by address; at one address the best name last. */
 static int compare(const void *a, const void *b, void *names)
 {
@@ -74,8 +85,7 @@ static int compare(const void *a, const void *b, void *names)
 		return x->size < y->size ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
-	/* "read" before "__read", and always the same one. */
-	return strcmp((const char *)names + y->name, (const char *)names + x->name);
+	return compare_names((const char *)names + x->name, (const char *)names + y->name);
 }
 
 static void sort(struct symbols *symbols)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+#include "target/container.h"
+#include "target/maps.h"
+
+/* A maps file, and the same bytes as a cgroup path. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	char *text = fuzz_text(bytes, size);
+	struct container container = { 0 };
+	struct maps maps;
+
+	container_of_path(text, &container);
+	if (maps_parse(text, &maps))
+		return 0;
+	for (size_t i = 0; i < maps.count; i++) {
+		FUZZ_ASSERT(maps.items[i].start < maps.items[i].end);
+		FUZZ_ASSERT(i == 0 || maps.items[i - 1].end <= maps.items[i].start);
+		FUZZ_ASSERT(maps_find(&maps, maps.items[i].start) == &maps.items[i]);
+		FUZZ_ASSERT(strlen(maps.items[i].path) < size);
+	}
+	maps_find_file(&maps, "libjvm.so");
+	maps_free(&maps);
+	return 0;
+}
