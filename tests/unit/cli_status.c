@@ -115,7 +115,7 @@ static void sums_up_in_ten_lines(void)
 	fclose(out);
 	has(written, "pid 42 app.Main, JDK 17.0.15, G1\n");
 	has(written, "1,000 in 10.0 s");
-	has(written, "99 asked (cpu-clock)");
+	has(written, "99 a second of CPU time (99 asked, cpu-clock)");
 	has(written, "= 0.50 cores");
 	has(written, "99.90 % complete");
 	has(written, "broken 1 (no_row 1)");

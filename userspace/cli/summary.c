@@ -66,7 +66,7 @@ static void write_samples(const struct writer *w, int64_t samples)
 	char cpu[TEXT_MAX];
 
 	start_line(w, "samples");
-	fprintf(w->out, "%s in %s; %.0f Hz of CPU time reached, %" PRIu32 " asked (%s); CPU %s",
+	fprintf(w->out, "%s in %s, %.0f a second of CPU time (%" PRIu32 " asked, %s); CPU %s",
 		text_count((uint64_t)samples, count),
 		text_ns(time_ns > 0 ? (uint64_t)time_ns : 0, time), meta->achieved_hz,
 		meta->frequency_hz, rec_text(w->rec, meta->clock),
