@@ -11,7 +11,12 @@ build=${BUILD:-.build}/fuzz
 clang=${CLANG:-clang}
 mkdir -p "$build"
 
-[ $# -gt 0 ] || set -- $(ls tests/fuzz/fuzz_*.c | sed 's|.*/fuzz_||; s|\.c$||')
+if [ $# -eq 0 ]; then
+	for file in tests/fuzz/fuzz_*.c; do
+		name=${file##*/fuzz_}
+		set -- "$@" "${name%.c}"
+	done
+fi
 
 for name; do
 	echo "fuzz_$name: building"

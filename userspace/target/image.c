@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "target/elffile.h"
@@ -90,31 +89,14 @@ static int open_vdso(const struct target *t, const struct mapping *mapping, stru
 	return err == -EFAULT ? -ENOENT : err;
 }
 
-/*
- * Without the right to use map_files the file is opened by its path, which may lead to another
- * file by now.
- */
-static int check_is_mapped(int fd, const struct mapping *mapping)
-{
-	struct stat stat;
-
-	if (fstat(fd, &stat))
-		return -errno;
-	if (!S_ISREG(stat.st_mode))
-		return -ENOEXEC;
-	return mapping->inode == stat.st_ino ? 0 : -ENOENT;
-}
-
 static int open_file(const struct target *t, const struct mapping *mapping, struct elffile *out)
 {
-	int fd = target_open_mapped(t, mapping->start, mapping->end, mapping->path);
+	int fd = target_open_mapped(t, mapping);
 	int err;
 
 	if (fd < 0)
 		return fd == -EPERM ? -EACCES : fd;
-	err = check_is_mapped(fd, mapping);
-	if (!err)
-		err = elffile_open(fd, out);
+	err = elffile_open(fd, out);
 	if (err)
 		close(fd);
 	return err;

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "target/discover.h"
+#include "target/maps.h"
 #include "target/proc.h"
 
 #define STATUS_SIZE 4096 /* 1.5 KiB are usual */
@@ -308,15 +311,44 @@ int target_open_below_root(const struct target *t, const char *path)
 	return fd;
 }
 
-int target_open_mapped(const struct target *t, uint64_t start, uint64_t end, const char *path)
+/*
+ * Whether the path still leads to the file that is mapped. An overlay with several layers puts a
+ * number of the layer above the inode's own 32 bits, and maps shows it without.
+ */
+static int check_is_mapped(int fd, const struct mapping *mapping)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat))
+		return -errno;
+	return (uint32_t)stat.st_ino == (uint32_t)mapping->inode ? 0 : -ENOENT;
+}
+
+static int open_mapped_by_path(const struct target *t, const struct mapping *mapping)
+{
+	int fd = target_open_below_root(t, mapping->path);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = check_is_mapped(fd, mapping);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+int target_open_mapped(const struct target *t, const struct mapping *mapping)
 {
 	char link[96];
 	int fd;
 
-	snprintf(link, sizeof(link), "/proc/%d/map_files/%lx-%lx", t->pid, start, end);
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, t->pid,
+		 mapping->start, mapping->end);
 	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return target_open_below_root(t, path);
+		return open_mapped_by_path(t, mapping);
 	if (!target_alive(t)) {
 		close(fd);
 		return -ESRCH;

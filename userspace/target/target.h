@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct mapping;
+
 /*
  * A handle on another process. It holds a pidfd, so it never speaks of a later process that
  * happens to get the same pid: every read checks that the process is still the one opened.
@@ -48,11 +50,12 @@ ssize_t target_read_string(const struct target *t, uint64_t addr, char *to, size
 bool target_alive(const struct target *t);
 
 /*
- * Opens the file that is mapped at [start, end) of the target: through map_files (works when it
- * was deleted or replaced, and in every mount namespace), else through /proc/PID/root. Never by
- * the bare path. Returns a descriptor or a negative errno. Never logs.
+ * Opens the file of a mapping of the target: through map_files (works when it was deleted or
+ * replaced, and in every mount namespace), else through the target's root, when the file there
+ * still is the one that is mapped. Never by the bare path. Returns a descriptor or a negative
+ * errno: -ENOENT when it is another file by now. Never logs.
  */
-int target_open_mapped(const struct target *t, uint64_t start, uint64_t end, const char *path);
+int target_open_mapped(const struct target *t, const struct mapping *mapping);
 
 /*
  * Opens a file of the target's file system. Symbolic links are followed as the target would.
