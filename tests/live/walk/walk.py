@@ -380,6 +380,9 @@ class JVM:
             to(W(s2 - 8), s2, W(s2 - 16)); return None
         # StubRoutines: call stub / leaf stubs
         if not leaf and pc == self.csra: f['name'] = 'call_stub'
+        if b.name.startswith(('MethodHandles adapters', 'native signature handlers', 'jni_fast_')) and self.sane_ra(W(sp)):
+            # no frame of their own, and rbp is the interpreted caller's: the rbp rule would lose that caller
+            f['via'] = 'ra'; to(W(sp), sp + 8, fp); return None
         if leaf and pc != self.csra:
             # first instruction of a stub, between push rbp and mov rbp, rsp, or at its return: rbp is still, or again, somebody else's
             c = m.read(pc - 1, 5); at = c[1:5]

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "jvm/jvm.h"
+#include "live/live_impl.h"
+#include "model/recording.h"
+#include "target/container.h"
+#include "target/target.h"
+
+/* The part of live.h that works while sampling: targets come and go, records are drained. */
+
+#define RETRY_NS       5000000 /* how often a JVM that is starting is looked at */
+#define TICKS_THREADS  5       /* live_tick calls between two looks at the threads */
+#define TICKS_MAPPINGS 10      /* the same for mappings, without a side band */
+
+/* ---- targets */
+
+static void arm_retry(struct live *live, bool on)
+{
+	struct itimerspec spec = { .it_value.tv_nsec = on ? RETRY_NS : 0 };
+
+	timerfd_settime(live->retry, 0, &spec, NULL);
+}
+
+/* One look for the JVM. Afterwards the mappings are told apart from the code heap. */
+static int look_for_jvm(struct live *live, struct process *p)
+{
+	bool had = p->jvm != NULL;
+	int err = process_find_jvm(p, &live->tables);
+
+	if (err == -EAGAIN || (err == -ENOENT && p->libjvm_mapped))
+		arm_retry(live, true);
+	if (err || had)
+		return err;
+	process_refresh_mappings(p, &live->images, &live->tables);
+	process_refresh_threads(p, &live->tables, !live->running);
+	return 0;
+}
+
+static struct process *free_place(struct live *live)
+{
+	for (uint32_t i = 0; i < live->process_count; i++)
+		if (!live->processes[i].target)
+			return &live->processes[i];
+	if (live->process_count == JVS_MAX_TARGETS)
+		return NULL;
+	return &live->processes[live->process_count++];
+}
+
+int live_add(struct live *live, pid_t pid, bool must_be_jvm, uint32_t *index)
+{
+	struct process *p = free_place(live);
+	int err;
+
+	if (!p) {
+		log_error("pid %d: no room, %d processes are recorded at most", pid,
+			  JVS_MAX_TARGETS);
+		return -ENOSPC;
+	}
+	err = process_open(p, &live->images, &live->tables, pid, (uint32_t)(p - live->processes));
+	if (err)
+		return err;
+	if (must_be_jvm && !p->libjvm_mapped) {
+		log_error("pid %d: not a HotSpot JVM (no libjvm.so mapped)", pid);
+		err = -ENOENT;
+		goto out;
+	}
+	err = look_for_jvm(live, p);
+	if (err == -ENOENT && must_be_jvm) {
+		log_error("pid %d: not a HotSpot JVM (its libjvm.so has no vmStructs)", pid);
+		goto out;
+	}
+	err = live_watch(live, p->target->pidfd);
+	if (err)
+		goto out;
+	process_refresh_threads(p, &live->tables, true);
+	process_enable(p, &live->tables, live->running);
+	*index = p->index;
+	return 0;
+out:
+	process_close(p, &live->images, &live->tables);
+	return err;
+}
+
+static uint32_t text(struct recording *rec, const char *s)
+{
+	return rec_string(rec, s, strlen(s));
+}
+
+/* What the outputs say of a target. Called again when its JVM became readable. */
+static void describe(struct process *p, struct recording *rec)
+{
+	struct container container;
+	struct rec_jvm about = { .pid = p->target->pid }, *jvm;
+	char line[4096];
+
+	if (!p->rec_jvm)
+		p->rec_jvm = rec_jvm(rec, &about);
+	jvm = rec_jvm_get(rec, p->rec_jvm);
+	if (!jvm)
+		return;
+	if (p->target->ns_pid != p->target->pid)
+		jvm->container_pid = p->target->ns_pid;
+	jvm->start_time_ns = p->target->start_time_ns;
+	container_of_pid(p->target->pid, &container);
+	jvm->container_id = text(rec, container.id);
+	jvm->pod_uid = text(rec, container.pod_uid);
+	jvm_main_class(p->target, line, sizeof(line));
+	jvm->main_class = text(rec, line);
+	jvm_arguments(p->target, line, sizeof(line));
+	jvm->arguments = text(rec, line);
+	if (!p->jvm)
+		return;
+	jvm->major = jvm_major(p->jvm);
+	jvm->version = text(rec, jvm_version(p->jvm));
+	jvm->gc_name = text(rec, jvm_gc_name(p->jvm));
+}
+
+static void describe_new(struct live *live, struct recording *rec)
+{
+	for (uint32_t i = 0; i < live->process_count; i++)
+		if (live->processes[i].target && !live->processes[i].rec_jvm)
+			describe(&live->processes[i], rec);
+}
+
+/* ---- running */
+
+static int64_t epoch_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int live_start(struct live *live, struct recording *rec)
+{
+	int err;
+
+	describe_new(live, rec);
+	for (uint32_t i = 0; i < live->process_count; i++)
+		if (live->processes[i].target)
+			process_enable(&live->processes[i], &live->tables, true);
+	live->running = true;
+	rec_meta(rec)->start_time_ns = epoch_now();
+	err = clock_attach(&live->clock, live->on_sample);
+	if (!err && live->options.switches) {
+		live->switch_link = bpf_program__attach(live->on_switch);
+		err = live->switch_link ? 0 : -errno;
+	}
+	if (err)
+		live->running = false;
+	return err;
+}
+
+int live_fd(const struct live *live)
+{
+	return live->epoll;
+}
+
+static void on_mapped(pid_t pid, void *ctx)
+{
+	struct live *live = ctx;
+
+	for (uint32_t i = 0; i < live->process_count; i++) {
+		struct process *p = &live->processes[i];
+
+		if (p->target && (pid < 0 || p->target->pid == pid))
+			p->remap = true;
+	}
+}
+
+static void remap(struct live *live, struct recording *rec)
+{
+	for (uint32_t i = 0; i < live->process_count; i++) {
+		struct process *p = &live->processes[i];
+
+		if (!p->target || p->state == PROCESS_ENDED || !p->remap)
+			continue;
+		p->remap = false;
+		process_refresh_mappings(p, &live->images, &live->tables);
+		if (p->state == PROCESS_WAITING && p->libjvm_mapped && !look_for_jvm(live, p))
+			describe(p, rec);
+	}
+}
+
+int live_poll(struct live *live, struct recording *rec)
+{
+	uint64_t expired;
+	int count;
+
+	describe_new(live, rec);
+	live->rec = rec;
+	count = ring_buffer__consume(live->ring);
+	sideband_drain(&live->sideband, on_mapped, live);
+	if (read(live->retry, &expired, sizeof(expired)) == sizeof(expired))
+		on_mapped(-1, live);
+	if (live->decoder.remap) {
+		live->decoder.remap = false;
+		on_mapped(-1, live);
+	}
+	remap(live, rec);
+	return count;
+}
+
+static void tick_process(struct live *live, struct process *p, struct recording *rec)
+{
+	if (!target_alive(p->target)) {
+		process_cpu_ns(p);
+		live_poll(live, rec);
+		epoll_ctl(live->epoll, EPOLL_CTL_DEL, p->target->pidfd, NULL);
+		process_end(p, &live->tables);
+		return;
+	}
+	if (p->state == PROCESS_WAITING && p->libjvm_mapped && !look_for_jvm(live, p))
+		describe(p, rec);
+	else if (p->state == PROCESS_JAVA)
+		process_find_jvm(p, &live->tables);
+	process_cpu_ns(p);
+	if (live->ticks % TICKS_THREADS == 0)
+		process_refresh_threads(p, &live->tables, false);
+	if (live->sideband.count == 0 && live->ticks % TICKS_MAPPINGS == 0)
+		process_refresh_mappings(p, &live->images, &live->tables);
+}
+
+int live_tick(struct live *live, struct recording *rec)
+{
+	int alive = 0;
+
+	live->ticks++;
+	live_poll(live, rec);
+	for (uint32_t i = 0; i < live->process_count; i++) {
+		struct process *p = &live->processes[i];
+
+		if (!p->target || p->state == PROCESS_ENDED)
+			continue;
+		tick_process(live, p, rec);
+		alive += p->state != PROCESS_ENDED;
+	}
+	return alive;
+}
+
+int live_stop(struct live *live, struct recording *rec)
+{
+	clock_detach(&live->clock);
+	bpf_link__destroy(live->switch_link);
+	live->switch_link = NULL;
+	live->running = false;
+	rec_meta(rec)->end_time_ns = epoch_now();
+	for (uint32_t i = 0; i < live->process_count; i++) {
+		struct process *p = &live->processes[i];
+
+		if (!p->target || p->state == PROCESS_ENDED)
+			continue;
+		process_enable(p, &live->tables, false);
+		process_read_times(p);
+	}
+	while (live_poll(live, rec) > 0)
+		;
+	live_finish(live, rec);
+	return rec_error(rec);
+}
