@@ -14,7 +14,7 @@
 #define JVS_PSTATE_32	0x10
 
 /* A return address may carry a pointer authentication code above the 48 bits of the address. */
-#define JVS_ADDRESS_BITS_MASK JVS_ADDRESS_MASK
+#define JVS_RETURN_MASK JVS_ADDRESS_MASK
 
 /* siginfo (128 bytes), then 176 bytes into ucontext the fault address, x0 to x30, sp, pc. */
 #define JVS_SIGNAL_REGS (128 + 176 + 8)
@@ -36,7 +36,7 @@ JVS_INLINE int jvs_load_registers(struct jvs_walk *w, const struct pt_regs *regs
 	w->pc = regs->pc;
 	w->sp = regs->sp;
 	w->fp = regs->regs[29];
-	w->lr = regs->regs[30] & JVS_ADDRESS_BITS_MASK;
+	w->lr = regs->regs[30] & JVS_RETURN_MASK;
 	w->bx = regs->regs[12];
 	w->r13 = regs->regs[22];
 	w->r15 = regs->regs[28];
@@ -57,7 +57,7 @@ JVS_INLINE int jvs_load_signal_registers(struct jvs_walk *w)
 	w->r13 = jvs_read_word(at + 22 * 8);
 	w->r15 = jvs_read_word(at + 28 * 8);
 	w->fp = jvs_read_word(at + 29 * 8);
-	w->lr = jvs_read_word(at + 30 * 8) & JVS_ADDRESS_BITS_MASK;
+	w->lr = jvs_read_word(at + 30 * 8) & JVS_RETURN_MASK;
 	w->pc = jvs_read_word(at + JVS_SIGNAL_PC * 8);
 	w->sp = sp;
 	return 0;

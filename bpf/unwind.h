@@ -75,21 +75,21 @@ JVS_INLINE __u64 jvs_header_u64(const struct jvs_walk *w, __u32 offset)
 {
 	offset &= JVS_HEADER_MASK;
 	barrier_var(offset);
-	return *(const volatile __u64 *)(w->header + offset);
+	return *(const volatile jvs_any_u64 *)(w->header + offset);
 }
 
 JVS_INLINE __u32 jvs_header_u32(const struct jvs_walk *w, __u32 offset)
 {
 	offset &= JVS_HEADER_MASK;
 	barrier_var(offset);
-	return *(const volatile __u32 *)(w->header + offset);
+	return *(const volatile jvs_any_u32 *)(w->header + offset);
 }
 
 JVS_INLINE __u16 jvs_header_u16(const struct jvs_walk *w, __u32 offset)
 {
 	offset &= JVS_HEADER_MASK;
 	barrier_var(offset);
-	return *(const volatile __u16 *)(w->header + offset);
+	return *(const volatile jvs_any_u16 *)(w->header + offset);
 }
 
 JVS_INLINE __u8 jvs_header_u8(const struct jvs_walk *w, __u32 offset)
@@ -139,7 +139,7 @@ JVS_INLINE void jvs_set_frame(struct jvs_walk *w, __u64 address, __u32 kind, __u
 /* Goes on at a caller. */
 JVS_INLINE int jvs_go(struct jvs_walk *w, __u64 pc, __u64 sp, __u64 fp)
 {
-	w->pc = pc & JVS_ADDRESS_BITS_MASK;
+	w->pc = pc & JVS_RETURN_MASK;
 	w->sp = sp;
 	w->fp = fp;
 	w->at = JVS_AT_RETURN;

@@ -22,7 +22,7 @@ JVS_INLINE __u32 jvs_byte(const struct jvs_walk *w, __u32 at)
 /* Four bytes, the first one lowest. */
 JVS_INLINE __u32 jvs_bytes4(const struct jvs_walk *w, __u32 at)
 {
-	return *(const volatile __u32 *)(w->code + at);
+	return *(const volatile jvs_any_u32 *)(w->code + at);
 }
 
 /* 1 when the top bit is set. A barrier after each step, else compilers make a branch of it. */

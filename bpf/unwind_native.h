@@ -90,6 +90,29 @@ JVS_INLINE int jvs_leave_signal_frame(struct jvs_walk *w)
 	return JVS_STATUS_RUN;
 }
 
+/*
+ * libc's clone and clone3 end their unwind information before the system call, because behind it
+ * there are two stacks: a new thread's, which is empty, and the caller's, with only a return
+ * address.
+ */
+JVS_INLINE int jvs_step_gap(struct jvs_walk *w)
+{
+#ifdef JVS_SYSCALL
+	__u64 ra = 0;
+	__u16 before = 0;
+
+	if (w->at == JVS_AT_LEAF && !jvs_read_user(&before, 2, w->pc - 2) &&
+	    before == JVS_SYSCALL) {
+		if (w->ax == 0)
+			return JVS_STATUS_END;
+		ra = jvs_read_word(w->sp);
+		if (jvs_is_code(w, ra))
+			return jvs_go_how(w, ra, w->sp + 8, w->fp, JVS_HOW_RA);
+	}
+#endif
+	return jvs_fall_back_to_fp(w) ? JVS_STATUS_NO_ROW : JVS_STATUS_RUN;
+}
+
 JVS_INLINE int jvs_step_unmapped(struct jvs_walk *w)
 {
 	jvs_set_frame(w, w->pc, JVS_FRAME_UNMAPPED, 0, 0);
@@ -130,7 +153,7 @@ JVS_FN int jvs_step_native(struct jvs_walk *w)
 	case JVS_ROW_SIGNAL:
 		return jvs_leave_signal_frame(w);
 	case JVS_ROW_GAP:
-		return jvs_fall_back_to_fp(w) ? JVS_STATUS_NO_ROW : JVS_STATUS_RUN;
+		return jvs_step_gap(w);
 	}
 	cfa = jvs_cfa(w, row, pc);
 	if (!cfa)

@@ -159,7 +159,7 @@ JVS_FN int jvs_is_code(struct jvs_walk *w, __u64 address)
 	if (!t)
 		return 0;
 	java = &t->java;
-	address &= JVS_ADDRESS_BITS_MASK;
+	address &= JVS_RETURN_MASK;
 	heap = jvs_heap_of(w, java, address);
 	if (heap < 0)
 		return jvs_mapping_find(w, address) >= 0;
@@ -185,7 +185,7 @@ JVS_FN int jvs_in_heaps(struct jvs_walk *w, __u64 address)
 	if (!w)
 		return 0;
 	t = jvs_target_of(w->target);
-	return t && jvs_heap_of(w, &t->java, address & JVS_ADDRESS_BITS_MASK) >= 0;
+	return t && jvs_heap_of(w, &t->java, address & JVS_RETURN_MASK) >= 0;
 }
 
 /* Whether a return address can be at a place on the stack. */

@@ -28,6 +28,16 @@
 #define JVS_FN		 static __attribute__((noinline, unused))
 #define barrier_var(var) asm volatile("" : "+r"(var))
 #endif
+/* Loads from any address. BPF has no other kind, and would take byte by byte if it were told. */
+#ifdef __bpf__
+typedef __u16 jvs_any_u16;
+typedef __u32 jvs_any_u32;
+typedef __u64 jvs_any_u64;
+#else
+typedef __u16 __attribute__((aligned(1))) jvs_any_u16;
+typedef __u32 __attribute__((aligned(1))) jvs_any_u32;
+typedef __u64 __attribute__((aligned(1))) jvs_any_u64;
+#endif
 #define JVS_INLINE static inline __attribute__((always_inline))
 
 /* What the registers of a walk describe. */

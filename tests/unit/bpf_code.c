@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/bpf_world.h"
+
+#define CODE_MAX 64
+
+static struct jvs_walk *w = &world.walk;
+
+static void load(const __u8 *code, size_t size)
+{
+	memset(w->code, 0x90, sizeof(w->code));
+	memcpy(w->code, code, size);
+}
+
+static void equality_has_no_false_positive(void)
+{
+	CU_ASSERT_EQUAL(jvs_equal(0, 0), 1);
+	CU_ASSERT_EQUAL(jvs_equal(0xffffffff, 0xffffffff), 1);
+	CU_ASSERT_EQUAL(jvs_equal(0, 1), 0);
+	CU_ASSERT_EQUAL(jvs_equal(0xc3, 0x1c3), 0);
+	CU_ASSERT_EQUAL(jvs_equal(0x80000000, 0), 0);
+}
+
+static void sees_how_far_a_prologue_is(void)
+{
+	/* mov [rsp - 0x14000], eax; push rbp; sub rsp, 0x20; mov [rsp + 0x18], esi */
+	static const __u8 compiled[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55,
+					 0x48, 0x83, 0xec, 0x20, 0x89, 0x74, 0x24, 0x18 };
+	/* the same with a large frame: sub rsp, 0x120 */
+	static const __u8 large[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55,
+				      0x48, 0x81, 0xec, 0x20, 0x01, 0x00, 0x00 };
+	/* push rbp; mov rbp, rsp; nop; nop: a wrapper before its sub */
+	static const __u8 wrapper[] = { 0x55, 0x48, 0x8b, 0xec, 0x90, 0x90 };
+	static const __u8 wrapper_b[] = { 0x55, 0x48, 0x89, 0xe5, 0x90, 0x90 };
+	static const struct {
+		const __u8 *code;
+		size_t size;
+		__u32 length; /* of it before pc */
+		int leaf;
+	} cases[] = {
+		{ compiled, sizeof(compiled), 0, JVS_LEAF_RA },
+		{ compiled, sizeof(compiled), 7, JVS_LEAF_RA },
+		{ compiled, sizeof(compiled), 8, JVS_LEAF_FP_RA },
+		{ compiled, sizeof(compiled), 12, JVS_LEAF_WHOLE },
+		{ compiled, sizeof(compiled), 16, JVS_LEAF_WHOLE },
+		{ large, sizeof(large), 8, JVS_LEAF_FP_RA },
+		{ large, sizeof(large), 15, JVS_LEAF_WHOLE },
+		{ wrapper, sizeof(wrapper), 1, JVS_LEAF_FP_RA },
+		{ wrapper, sizeof(wrapper), 4, JVS_LEAF_FP_RA },
+		{ wrapper, sizeof(wrapper), 6, JVS_LEAF_FP_RA },
+		{ wrapper_b, sizeof(wrapper_b), 6, JVS_LEAF_FP_RA },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		load(cases[i].code, cases[i].size);
+		ASSERT_INT(jvs_scan_prologue(w, cases[i].length), cases[i].leaf);
+	}
+}
+
+static void long_prologues_are_bounded(void)
+{
+	memset(w->code, 0x90, sizeof(w->code));
+	ASSERT_INT(jvs_scan_prologue(w, 63), JVS_LEAF_RA);
+	ASSERT_INT(jvs_scan_prologue(w, 5000), JVS_LEAF_RA);
+}
+
+/* Byte 0 is before pc; the rest begins at pc. */
+static void sees_the_return_of_every_jdk(void)
+{
+	static const struct {
+		const char *what;
+		__u8 code[20];
+		int leaf;
+	} cases[] = {
+		{ "ret", { 0x90, 0xc3 }, JVS_LEAF_RA },
+		{ "pop rbp", { 0x20, 0x5d }, JVS_LEAF_FP_RA },
+		{ "8: test [rip + n], eax; ret",
+		  { 0x5d, 0x85, 0x05, 1, 2, 3, 4, 0xc3 },
+		  JVS_LEAF_RA },
+		{ "11: mov r10, [r15 + n]; test [r10], eax; ret",
+		  { 0x5d, 0x4d, 0x8b, 0x97, 1, 2, 3, 4, 0x41, 0x85, 0x02, 0xc3 },
+		  JVS_LEAF_RA },
+		{ "11: test [r10], eax; ret", { 0x00, 0x41, 0x85, 0x02, 0xc3 }, JVS_LEAF_RA },
+		{ "17: cmp rsp, [r15 + n32]; ja; ret",
+		  { 0x5d, 0x49, 0x3b, 0xa7, 1, 2, 3, 4, 0x0f, 0x87, 1, 2, 3, 4, 0xc3 },
+		  JVS_LEAF_RA },
+		{ "25: cmp rsp, [r15 + n8]; ja; ret",
+		  { 0x5d, 0x49, 0x3b, 0x67, 0x28, 0x0f, 0x87, 1, 2, 3, 4, 0xc3 },
+		  JVS_LEAF_RA },
+		{ "ja; ret", { 0x00, 0x0f, 0x87, 1, 2, 3, 4, 0xc3 }, JVS_LEAF_RA },
+		{ "a poll in a loop: 5d ends a displacement",
+		  { 0x5d, 0x49, 0x3b, 0xa7, 1, 2, 3, 4, 0x72, 0x10 },
+		  JVS_LEAF_WHOLE },
+		{ "a poll of 11 in a loop",
+		  { 0x5d, 0x4d, 0x8b, 0x97, 1, 2, 3, 4, 0x41, 0x85, 0x02, 0xeb },
+		  JVS_LEAF_WHOLE },
+		{ "ja that is no poll", { 0x00, 0x0f, 0x87, 1, 2, 3, 4, 0x90 }, JVS_LEAF_WHOLE },
+		{ "anything", { 0x5d, 0x48, 0x89, 0xd8, 0x48 }, JVS_LEAF_WHOLE },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		load(cases[i].code, sizeof(cases[i].code));
+		if (jvs_scan_return(w) != cases[i].leaf)
+			fprintf(stderr, "%s\n", cases[i].what);
+		ASSERT_INT(jvs_scan_return(w), cases[i].leaf);
+	}
+}
+
+static void sees_the_end_of_a_wrapper(void)
+{
+	static const __u8 left[] = { 0xc9, 0x49, 0x83, 0x7f, 0x08, 0x00 };
+	static const __u8 jne[] = { 0x00, 0x0f, 0x85, 1, 2, 3, 4, 0xc3 };
+	static const __u8 other[] = { 0x00, 0x0f, 0x85, 1, 2, 3, 4, 0x90 };
+
+	load(left, sizeof(left));
+	CU_ASSERT(jvs_in_wrapper_end(w));
+	load(jne, sizeof(jne));
+	CU_ASSERT(jvs_in_wrapper_end(w));
+	load(other, sizeof(other));
+	CU_ASSERT_FALSE(jvs_in_wrapper_end(w));
+}
+
+static void finds_what_a_barrier_stub_spilled(void)
+{
+	w->pc = HEAP + 0x1000;
+	put_code(w->pc - 100, 0x48, 0x83, 0xec, 0x10); /* an older one */
+	put_code(w->pc - 40, 0x48, 0x83, 0xec, 0x58);
+	ASSERT_INT(jvs_scan_spill(w), 0x58);
+	put_code(w->pc - 20, 0x48, 0x81, 0xec, 0x20, 0x01, 0x00, 0x00);
+	ASSERT_INT(jvs_scan_spill(w), 0x120);
+	w->pc = HEAP + 0x2000;
+	ASSERT_INT(jvs_scan_spill(w), 0);
+}
+
+static void counts_the_arguments_popped_after_a_call(void)
+{
+	w->pc = HEAP + 0x1000;
+	put_code(w->pc, 0x5b, 0x5b, 0x48, 0x85);
+	ASSERT_INT(jvs_scan_pops(w), 2);
+	put_code(w->pc, 0x5d, 0x5b, 0x48, 0x85); /* pop rbp is an epilogue */
+	ASSERT_INT(jvs_scan_pops(w), 0);
+	put_code(w->pc, 0x58, 0x59, 0x5a, 0x5b, 0x5e);
+	ASSERT_INT(jvs_scan_pops(w), 4);
+}
+
+/* leave; pop r13; mov rsp, rbx; jmp r13, with pc at each of its instructions. */
+static void sees_where_an_interpreted_return_is(void)
+{
+	static const __u8 of_17[] = { 0xc9, 0x41, 0x5d, 0x48, 0x8b, 0xe3, 0x41, 0xff, 0xe5 };
+	static const __u8 of_25[] = { 0xc9, 0x41, 0xc6, 0x87, 0x10, 0x04, 0x00, 0x00, 0x00,
+				      0x41, 0x5d, 0x48, 0x8b, 0xe3, 0x41, 0xff, 0xe5 };
+	static const struct {
+		const __u8 *code;
+		size_t size;
+		size_t pc;
+		int state;
+	} cases[] = {
+		{ of_17, sizeof(of_17), 0, JVS_EPILOGUE_NONE },
+		{ of_17, sizeof(of_17), 1, JVS_EPILOGUE_LEFT },
+		{ of_17, sizeof(of_17), 3, JVS_EPILOGUE_POPPED },
+		{ of_17, sizeof(of_17), 6, JVS_EPILOGUE_POPPED },
+		{ of_25, sizeof(of_25), 0, JVS_EPILOGUE_NONE },
+		{ of_25, sizeof(of_25), 1, JVS_EPILOGUE_LEFT },
+		{ of_25, sizeof(of_25), 9, JVS_EPILOGUE_LEFT },
+		{ of_25, sizeof(of_25), 11, JVS_EPILOGUE_POPPED },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		memset(w->code, 0x90, sizeof(w->code));
+		memcpy(w->code + JVS_CODELET_PC - cases[i].pc, cases[i].code, cases[i].size);
+		ASSERT_INT(jvs_scan_interpreter_return(w), cases[i].state);
+	}
+}
+
+static void sees_when_an_adapter_has_the_sender_sp(void)
+{
+	static const __u8 c2i[] = { 0x4c, 0x8d, 0x6c, 0x24, 0x08, 0x58, 0x48, 0x83, 0xec, 0x20 };
+	static const __u8 mov[] = { 0x90, 0x4c, 0x8b, 0xec, 0x58 };
+
+	load(c2i, sizeof(c2i));
+	ASSERT_INT(jvs_scan_sender_sp(w, 0), 0);
+	ASSERT_INT(jvs_scan_sender_sp(w, 5), 1);
+	load(mov, sizeof(mov));
+	ASSERT_INT(jvs_scan_sender_sp(w, 1), 0);
+	ASSERT_INT(jvs_scan_sender_sp(w, 4), 1);
+}
+
+static CU_TestInfo tests[] = {
+	{ "equality has no false positive", equality_has_no_false_positive },
+	{ "sees how far a prologue is", sees_how_far_a_prologue_is },
+	{ "long prologues are bounded", long_prologues_are_bounded },
+	{ "sees the return of every JDK", sees_the_return_of_every_jdk },
+	{ "sees the end of a wrapper", sees_the_end_of_a_wrapper },
+	{ "finds what a barrier stub spilled", finds_what_a_barrier_stub_spilled },
+	{ "counts the arguments popped after a call", counts_the_arguments_popped_after_a_call },
+	{ "sees where an interpreted return is", sees_where_an_interpreted_return_is },
+	{ "sees when an adapter has the sender's sp", sees_when_an_adapter_has_the_sender_sp },
+	CU_TEST_INFO_NULL,
+};
+
+const CU_SuiteInfo bpf_code_suite = {
+	.pName = "bpf code patterns",
+	.pSetUpFunc = world_reset,
+	.pTests = tests,
+};
