@@ -163,6 +163,8 @@ static void name_thread(struct process *p, struct recording *rec, struct rec_thr
 	const char *group;
 
 	target_thread_name(p->target, thread->tid, name, sizeof(name));
+	if (thread->name && strcmp(name, "?") == 0)
+		return; /* it is gone: what it was called stays */
 	group = group_of(name, java);
 	thread->name = rec_string(rec, name, strlen(name));
 	thread->group = rec_string(rec, group, strlen(group));

@@ -60,7 +60,7 @@ struct decoder {
 /* Handles one record. */
 void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size);
 
-/* Sets name and group of a thread of the recording that has none yet. */
+/* Sets name and group of a thread of the recording, unless it has them and is gone. */
 void decode_name_thread(struct process *p, struct recording *rec, struct rec_thread *thread);
 
 /* For the next recording, which has its own ids. */

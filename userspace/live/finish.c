@@ -85,7 +85,8 @@ static void add_thread_times(struct live *live, struct recording *rec)
 
 			if (thread && known->last_cpu_ns > known->start_cpu_ns)
 				thread->cpu_ns = known->last_cpu_ns - known->start_cpu_ns;
-			if (thread && !thread->name)
+			/* Many a thread gets its name only after it has begun to run. */
+			if (thread)
 				decode_name_thread(p, rec, thread);
 		}
 	}

@@ -202,10 +202,6 @@ int live_poll(struct live *live, struct recording *rec)
 	sideband_drain(&live->sideband, on_mapped, live);
 	if (read(live->retry, &expired, sizeof(expired)) == sizeof(expired))
 		on_mapped(-1, live);
-	if (live->decoder.remap) {
-		live->decoder.remap = false;
-		on_mapped(-1, live);
-	}
 	remap(live, rec);
 	return count;
 }
@@ -235,6 +231,10 @@ int live_tick(struct live *live, struct recording *rec)
 	int alive = 0;
 
 	live->ticks++;
+	/* The side band tells sooner; this is for code it does not tell of. */
+	if (live->decoder.remap)
+		on_mapped(-1, live);
+	live->decoder.remap = false;
 	live_poll(live, rec);
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
