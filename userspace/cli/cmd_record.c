@@ -181,6 +181,9 @@ static int open_all(struct record *record)
 	if (!record->rec)
 		return -ENOMEM;
 	err = live_open(&how, &record->live);
+	/* There is no target yet: what was not found is a feature of the kernel. */
+	if (err == -ENOENT)
+		err = -ENOTSUP;
 	if (!err)
 		err = add_targets(record);
 	if (!err)
