@@ -8,7 +8,7 @@
 
 #include "target/proc.h"
 
-#define CGROUP_FILE_MAX (256 * 1024)
+#define CGROUP_FILE_MAX (256ul * 1024)
 
 #define ID_DIGITS	64
 #define ECS_DIGITS	32
@@ -99,8 +99,8 @@ static bool take_pod(const char *at, struct container *out)
 {
 	if (pod_with_dashes(at)) {
 		copy(out->pod_uid, at, POD_WITH_DASHES);
-		for (char *c = out->pod_uid; *c; c++)
-			*c = *c == '_' ? '-' : *c;
+		for (char *c = strchr(out->pod_uid, '_'); c; c = strchr(c, '_'))
+			*c = '-';
 		return true;
 	}
 	if (hex_digits(at) == POD_DIGITS && !isalnum((unsigned char)at[POD_DIGITS])) {

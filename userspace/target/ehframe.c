@@ -117,7 +117,7 @@ static int add_function(struct reader *reader, uint64_t cie_offset, struct curso
 	uint64_t size;
 	uint32_t index;
 
-	if (!map64_get(&reader->cie_at, cie_offset, &index))
+	if (!map64_get(&reader->cie_at, cie_offset, &index) || index >= reader->cie_count)
 		return 0;
 	cie = &reader->cies[index];
 	function.cie = cie;

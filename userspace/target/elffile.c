@@ -198,8 +198,9 @@ int elffile_open(int fd, struct elffile *out)
 
 int elffile_open_bytes(uint8_t *bytes, size_t size, struct elffile *out)
 {
-	struct elffile file = { .fd = -1, .bytes = bytes, .size = size };
+	struct elffile file = { .fd = -1, .size = size };
 
+	file.bytes = bytes;
 	return open_file(&file, out);
 }
 

@@ -250,7 +250,7 @@ static int try_both(const struct target *t, const char *path, const struct debug
 static int open_by_build_id(const struct target *t, const struct debug_key *key,
 			    struct elffile *out)
 {
-	char path[sizeof(DEBUG_ROOT) + 2 * IMAGE_BUILD_ID_MAX + sizeof("/.build-id//.debug")];
+	char path[sizeof(DEBUG_ROOT) + 2ul * IMAGE_BUILD_ID_MAX + sizeof("/.build-id//.debug")];
 	int len;
 
 	if (key->build_id_size < 2)

@@ -13,7 +13,7 @@
 
 #define PATH_SIZE  96
 #define STAT_SIZE  1024
-#define READ_START (64 * 1024)
+#define READ_START (64ul * 1024)
 
 struct id_list {
 	pid_t *ids; /* owned */
