@@ -52,12 +52,12 @@ done
 
 chmod 644 corpus/*/*
 
-# demangle: C++, Rust old and new, and one that stands for 2^40 characters.
+# demangle: C++, Rust old, new and odd, and one whose pairs hold each other.
 i=0
 for name in _ZN2os6mallocEm8MEMFLAGSRK15NativeCallStack.part.0 \
 	_ZNSt6vectorIiSaIiEE9push_backEOi@@GLIBCXX_3.4 \
 	_ZN4core3fmt9Formatter3pad17h0123456789abcdefE \
-	_RNvCs1234_7mycrate3foo \
+	_RNvCs1234_7mycrate3foo _RNvC0jy7cate3foo \
 	_RNvXs5_NtNtCs1234_4core3fmt3numhNtB7_5Debug3fmt \
 	_ZZN3FooC1EvENKUlvE_clEv _ZTV7Klass _ZNK5FrameIJidcEE3getILi1EEERKvv \
 	_Z1fISt4pairIiiES_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_EEvv; do

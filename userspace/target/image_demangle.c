@@ -27,7 +27,8 @@ static void collect(const char *text, size_t len, void *ctx)
 	size_t room = collector->size - 1 - collector->len;
 	size_t part = len < room ? len : room;
 
-	memcpy(collector->to + collector->len, text, part);
+	if (part)
+		memcpy(collector->to + collector->len, text, part);
 	collector->len += part;
 	if (part < len)
 		longjmp(collector->full, 1);
