@@ -173,14 +173,14 @@ JVS_FN int jvs_leave_exception_stub(struct jvs_walk *w, __u64 begin)
 }
 
 /* A leaf in a blob with a frame size, where the frame is not whole. */
-JVS_INLINE int jvs_leave_part_of_stub(struct jvs_walk *w, __u64 begin, bool has_ra)
+JVS_INLINE int jvs_leave_part_of_stub(struct jvs_walk *w, __u64 begin)
 {
 	__u8 now = 0;
 
 	jvs_read_user(&now, 1, w->pc);
 	if (jvs_read_user(w->word, 16, w->sp))
 		return JVS_STATUS_FRAMED_READ;
-	if (now == JVS_PUSH_RBP || now == JVS_RET || w->pc == begin || !has_ra)
+	if (now == JVS_PUSH_RBP || now == JVS_RET || w->pc == begin || !jvs_is_code(w, w->word[1]))
 		return jvs_go_how(w, w->word[0], w->sp + 8, w->fp, JVS_HOW_RA);
 	return jvs_go_how(w, w->word[1], w->sp + 16, w->word[0], JVS_HOW_FP_RA);
 }
@@ -217,7 +217,7 @@ JVS_FN int jvs_step_framed(struct jvs_walk *w)
 	if (w->at != JVS_AT_RETURN) {
 		complete = jvs_frame_complete(w, &t->java);
 		if (!has_ra || (__s64)(w->pc - begin) < complete)
-			return jvs_leave_part_of_stub(w, begin, has_ra);
+			return jvs_leave_part_of_stub(w, begin);
 	} else if (!has_ra) {
 		return JVS_STATUS_FRAMED_RA;
 	}

@@ -296,7 +296,7 @@ WORLD_FN void put_interpreter(void)
 	__u64 first = (INTERPRETER - HEAP) / SEGMENT;
 
 	for (__u64 i = first; i < ARRAY_SIZE(world.segmap); i++)
-		world.segmap[i] = i == first ? 0 : 1;
+		world.segmap[i] = (__u8)(i - first < 254 ? i - first : 254);
 	put_u8(INTERPRETER + BLOCK_USED, 1);
 	put_u64(INTERPRETER + BLOCK_SIZE + BLOB_BEGIN, INTERPRETER + 0x100);
 }
