@@ -239,6 +239,12 @@ static void say_written(const char *path)
 		log_info("%s: written, %s", path, text_bytes((uint64_t)st.st_size, size));
 }
 
+static void say_not_written(const char *name, int err)
+{
+	log_error("%s: not written: %s", name,
+		  loop_aborted() ? "interrupted a second time" : strerror(-err));
+}
+
 static int write_one(const struct exporter *exporter, const struct outputs *outputs,
 		     const struct recording *rec, const char *path)
 {
@@ -248,21 +254,20 @@ static int write_one(const struct exporter *exporter, const struct outputs *outp
 
 	err = output_open(path, &output);
 	if (err) {
-		log_error("%s: %s", name, strerror(-err));
+		say_not_written(name, err);
 		return err;
 	}
 	err = export_to(exporter, outputs, rec, output.file);
 	if (loop_aborted())
 		err = -EINTR;
 	if (err) {
-		log_error("%s: not written: %s", name,
-			  err == -EINTR ? "interrupted a second time" : strerror(-err));
+		say_not_written(name, err);
 		output_abort(&output);
 		return err;
 	}
 	err = output_commit(&output);
 	if (err) {
-		log_error("%s: not written: %s", name, strerror(-err));
+		say_not_written(name, err);
 		return err;
 	}
 	say_written(path);
