@@ -7,7 +7,8 @@
 #include "jvm/vmstructs.h"
 #include "target/target.h"
 
-#define NAMES_MAX 3
+#define NAMES_MAX  3
+#define OFFSET_MAX 65536 /* of a field; 2,000 in JavaThread is the largest used */
 
 enum need {
 	NEEDED,	  /* without it Java frames cannot be unwound or named */
@@ -194,7 +195,7 @@ static bool find_field(const struct vmstructs *vm, const struct rule *rule, stru
 
 	for (size_t i = 0; i < NAMES_MAX && rule->names[i] && !found; i++)
 		found = vmstructs_field(vm, rule->names[i]);
-	if (!found)
+	if (!found || (!found->is_static && found->at > OFFSET_MAX))
 		return false;
 	field->at = found->at;
 	set_width(vm, found->ctype, field);
