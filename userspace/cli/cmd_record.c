@@ -143,8 +143,12 @@ static int add_targets(struct record *record)
 	uint32_t index;
 	int err = 0;
 
-	if (options->command)
-		return live_add(record->live, record->child.pid, false, &index);
+	if (options->command) {
+		err = live_add(record->live, record->child.pid, false, &index);
+		if (!err)
+			live_expect(record->live, index, options->command[0]);
+		return err;
+	}
 	if (options->all) {
 		err = watch_look(&record->watch, record->live);
 		if (!err && !record->watch.added)

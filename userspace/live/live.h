@@ -49,6 +49,12 @@ void live_close(struct live *live);
  */
 int live_add(struct live *live, pid_t pid, bool must_be_jvm, uint32_t *index);
 
+/*
+ * The target is about to execute this program. When it is a java launcher, the unwind rows of its
+ * libjvm.so are read now, so that they are there from the first instruction.
+ */
+void live_expect(struct live *live, uint32_t index, const char *program);
+
 /* Starts and stops sampling. live_stop drains the ring and adds all counters to the recording. */
 int live_start(struct live *live, struct recording *rec);
 int live_stop(struct live *live, struct recording *rec);

@@ -159,6 +159,9 @@ static void add_kernel(struct list *list)
 	err = live_try_load(line, sizeof(line));
 	if (!err)
 		add(list, "BPF programs", LIVE_NEED_OK, "load on this kernel");
+	else if (err == -EPERM || err == -EACCES)
+		add(list, "BPF programs", LIVE_NEED_MISSING,
+		    "loading is not permitted: run as root, and see that no LSM rule denies bpf()");
 	else if (!line[0])
 		add(list, "BPF programs", LIVE_NEED_MISSING, strerror(-err));
 	else

@@ -147,16 +147,48 @@ static size_t name_native(struct naming *n, const struct raw_frame *raw)
 	return one(n, rec_frame(n->rec, &frame));
 }
 
+static uint32_t kernel_method(struct resolver *r, struct recording *rec, uint64_t address)
+{
+	const char *name = ksyms_find(r->ksyms, address);
+	struct rec_method method = { .name = text(rec, name ? name : "[unknown]"),
+				     .module = text(rec, "[kernel]") };
+
+	return rec_method(rec, &method);
+}
+
 static size_t name_kernel(struct naming *n, const struct raw_frame *raw)
 {
-	uint64_t address = raw->address | ~JVS_ADDRESS_MASK;
-	const char *name = NULL;
+	uint64_t address = (raw->address | ~JVS_ADDRESS_MASK) - !raw->leaf;
+	struct rec_frame frame = { .kind = REC_FRAME_KERNEL, .line = -1, .bci = -1 };
+	struct rec_method unnamed = { .module = text(n->rec, "[kernel]") };
+	uint32_t id;
 
-	if (!n->r->ksyms && ksyms_open(&n->r->ksyms))
-		n->r->ksyms = NULL;
-	if (n->r->ksyms)
-		name = ksyms_find(n->r->ksyms, raw->leaf ? address : address - 1);
-	return one(n, plain_frame(n->rec, REC_FRAME_KERNEL, name ? name : "[unknown]", "[kernel]"));
+	if (n->r->ksyms) {
+		frame.method = kernel_method(n->r, n->rec, address);
+		return one(n, rec_frame(n->rec, &frame));
+	}
+	frame.method = rec_method(n->rec, &unnamed);
+	frame.offset = address;
+	id = rec_frame(n->rec, &frame);
+	if (map64_set(&n->r->unnamed, id, 0))
+		n->keep = false;
+	return one(n, id);
+}
+
+void resolve_kernel_names(struct resolver *r, struct recording *rec)
+{
+	const struct map64_slot *slot;
+	size_t at = 0;
+
+	if (r->ksyms || r->unnamed.count == 0 || ksyms_open(&r->ksyms))
+		return;
+	while ((slot = map64_next(&r->unnamed, &at))) {
+		uint32_t id = (uint32_t)slot->key;
+		uint64_t address = rec_frame_get(rec, id)->offset;
+
+		rec_frame_name(rec, id, kernel_method(r, rec, address));
+	}
+	map64_free(&r->unnamed);
 }
 
 static size_t name_call_stub(struct naming *n, const struct raw_frame *raw)
@@ -329,6 +361,7 @@ void resolve_free(struct resolver *r)
 {
 	ksyms_close(r->ksyms);
 	map64_free(&r->known);
+	map64_free(&r->unnamed);
 	free(r->runs);
 	strbuf_free(&r->normal);
 	strbuf_free(&r->raw);

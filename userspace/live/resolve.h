@@ -20,9 +20,10 @@ struct process;
  * it is a leaf, and the process. A frame that could not be named is not remembered.
  */
 struct resolver {
-	struct ksyms *ksyms; /* owned; opened at the first kernel frame */
-	struct map64 known;  /* key of a raw frame to place in runs */
-	uint32_t *runs;	     /* owned; count, then that many frame ids, innermost first */
+	struct ksyms *ksyms;  /* owned; NULL until resolve_kernel_names */
+	struct map64 unnamed; /* frame id to nothing: kernel frames added before */
+	struct map64 known;   /* key of a raw frame to place in runs */
+	uint32_t *runs;	      /* owned; count, then that many frame ids, innermost first */
 	size_t runs_len;
 	size_t runs_capacity;
 	uint64_t unnamed_java; /* Java frames that could not be named */
@@ -47,6 +48,12 @@ uint32_t resolve_stack(struct resolver *r, struct process *p, struct recording *
 
 /* What a status (enum jvs_status) makes of a stack. */
 enum rec_stack_state resolve_state_of(uint32_t status);
+
+/*
+ * Reads the kernel's symbols, if they are wanted, and names the frames that came before. Takes
+ * a tenth of a second once, so the caller chooses a moment when nothing else is urgent.
+ */
+void resolve_kernel_names(struct resolver *r, struct recording *rec);
 
 /* Forgets the frame ids: the next recording has its own. */
 void resolve_forget(struct resolver *r);

@@ -18,6 +18,7 @@
 
 #define RETRY_NS       5000000 /* how often a JVM that is starting is looked at */
 #define TICKS_THREADS  5       /* live_tick calls between two looks at the threads */
+#define TICKS_SETTLE   10      /* live_tick calls before what can wait is done */
 #define TICKS_MAPPINGS 10      /* the same for mappings, without a side band */
 
 /* ---- targets */
@@ -54,6 +55,12 @@ static struct process *free_place(struct live *live)
 	return &live->processes[live->process_count++];
 }
 
+/* A JVM that is starting, or of which native frames at least can be shown. */
+static bool may_become_java(int err)
+{
+	return err == -EAGAIN || err == -EPROTO || err == -ENOMEM || err == -ESRCH;
+}
+
 int live_add(struct live *live, pid_t pid, bool must_be_jvm, uint32_t *index)
 {
 	struct process *p = free_place(live);
@@ -73,8 +80,9 @@ int live_add(struct live *live, pid_t pid, bool must_be_jvm, uint32_t *index)
 		goto out;
 	}
 	err = look_for_jvm(live, p);
-	if (err == -ENOENT && must_be_jvm) {
+	if (err && must_be_jvm && !may_become_java(err)) {
 		log_error("pid %d: not a HotSpot JVM (its libjvm.so has no vmStructs)", pid);
+		err = -ENOENT;
 		goto out;
 	}
 	err = live_watch(live, p->target->pidfd);
@@ -186,8 +194,12 @@ static void remap(struct live *live, struct recording *rec)
 			continue;
 		p->remap = false;
 		process_refresh_mappings(p, &live->images, &live->tables);
-		if (p->state == PROCESS_WAITING && p->libjvm_mapped && !look_for_jvm(live, p))
-			describe(p, rec);
+		if (p->state != PROCESS_WAITING)
+			continue;
+		/* It may have become another program. */
+		if (p->libjvm_mapped)
+			look_for_jvm(live, p);
+		describe(p, rec);
 	}
 }
 
@@ -228,6 +240,7 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 
 int live_tick(struct live *live, struct recording *rec)
 {
+	bool settled = true;
 	int alive = 0;
 
 	live->ticks++;
@@ -243,7 +256,11 @@ int live_tick(struct live *live, struct recording *rec)
 			continue;
 		tick_process(live, p, rec);
 		alive += p->state != PROCESS_ENDED;
+		settled &= p->state != PROCESS_WAITING;
 	}
+	/* Not while a JVM is starting, which may be over soon. */
+	if (settled && live->ticks > TICKS_SETTLE)
+		resolve_kernel_names(&live->decoder.resolver, rec);
 	return alive;
 }
 
@@ -264,6 +281,7 @@ int live_stop(struct live *live, struct recording *rec)
 	}
 	while (live_poll(live, rec) > 0)
 		;
+	resolve_kernel_names(&live->decoder.resolver, rec);
 	live_finish(live, rec);
 	return rec_error(rec);
 }

@@ -82,6 +82,8 @@ struct rec_frame {
 
 uint32_t rec_method(struct recording *rec, const struct rec_method *method);
 uint32_t rec_frame(struct recording *rec, const struct rec_frame *frame);
+/* Names a frame that was added by its address alone, with method, and forgets the address. */
+void rec_frame_name(struct recording *rec, uint32_t id, uint32_t method);
 const struct rec_method *rec_method_get(const struct recording *rec,
 					uint32_t id); /* zeroed for 0 */
 const struct rec_frame *rec_frame_get(const struct recording *rec, uint32_t id);

@@ -93,6 +93,17 @@ uint32_t rec_frame(struct recording *rec, const struct rec_frame *frame)
 	return truncated_frame(rec);
 }
 
+void rec_frame_name(struct recording *rec, uint32_t id, uint32_t method)
+{
+	struct rec_frame *frame = table_get(&rec->frames, id);
+
+	/* It is not found by its new contents: the same frame added later is a second row. */
+	if (!frame || !method)
+		return;
+	frame->method = method;
+	frame->offset = 0;
+}
+
 const struct rec_frame *rec_frame_get(const struct recording *rec, uint32_t id)
 {
 	static const struct rec_frame none = { .kind = REC_FRAME_STUB, .line = -1, .bci = -1 };
