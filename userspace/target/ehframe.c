@@ -14,8 +14,8 @@
 /* An image that reaches higher gets no rows there: the index takes 4 bytes for each 256. */
 #define ADDRESS_MAX (1ull << 30)
 
-#define HEADER_SIZE	12 /* as much of .eh_frame_hdr as is needed */
-#define LENGTH_EXTENDED 0xffffffffu
+#define HEADER_SIZE 12	  /* as much of .eh_frame_hdr as is needed */
+#define CIES_MAX    16384 /* of one image; the linker leaves a handful */
 
 /* The records of one section, while they are read. */
 struct reader {
@@ -96,7 +96,7 @@ static int add_cie(struct reader *reader, size_t offset, struct cursor *c)
 	struct eh_cie *cies;
 	struct eh_cie cie;
 
-	if (!eh_read_cie(&reader->section, c, &cie))
+	if (reader->cie_count == CIES_MAX || !eh_read_cie(&reader->section, c, &cie))
 		return 0;
 	if (reader->cie_count == reader->cie_capacity) {
 		cies = reallocarray(reader->cies, capacity, sizeof(*cies));

@@ -51,12 +51,13 @@ static int run_demangler(demangler *demangle, const char *name, struct collector
 static void copy_bare(const char *name, char bare[NAME_SIZE])
 {
 	size_t len = strnlen(name, NAME_SIZE - 1);
-	size_t end = strncmp(name, "_R", 2) == 0 ? len : strcspn(name, ".@");
+	size_t end;
 
-	if (end == 0 || end > len)
-		end = len;
-	memcpy(bare, name, end);
-	bare[end] = '\0';
+	memcpy(bare, name, len);
+	bare[len] = '\0';
+	end = strcspn(bare, ".@");
+	if (end > 0 && strncmp(bare, "_R", 2) != 0)
+		bare[end] = '\0';
 }
 
 const char *image_demangle(const char *name, char *to, size_t size)

@@ -15,6 +15,9 @@
  */
 #define LOOK_BACK 16
 
+/* As many characters decide between two names: a damaged file can have a million long ones. */
+#define NAME_COMPARED 64
+
 static bool is_defined(const Elf64_Sym *from, size_t names_size)
 {
 	int type = ELF64_ST_TYPE(from->st_info);
@@ -60,15 +63,24 @@ static void fill(const uint8_t *table, size_t size, struct symbols *out)
 	}
 }
 
+static size_t leading_marks(const char *name)
+{
+	size_t count = 0;
+
+	while (count < NAME_COMPARED && name[count] == '_')
+		count++;
+	return count;
+}
+
 /* "read" before "__read"; and always the same one of several. */
 static int compare_names(const char *x, const char *y)
 {
-	size_t x_marks = strspn(x, "_");
-	size_t y_marks = strspn(y, "_");
+	size_t x_marks = leading_marks(x);
+	size_t y_marks = leading_marks(y);
 
 	if (x_marks != y_marks)
 		return x_marks > y_marks ? -1 : 1;
-	return strcmp(y, x);
+	return strncmp(y, x, NAME_COMPARED);
 }
 
 /* Functions first, by address; at one address the best name last. */
