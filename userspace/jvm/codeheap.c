@@ -357,6 +357,8 @@ int codeheap_search(const struct target *t, const struct hotspot *h, struct code
 	size_t blobs = 0;
 	uint32_t heap;
 
+	if (!out->heap_count)
+		return 0;
 	for (; search->heaps_done < out->heap_count; search->heaps_done++, search->block = 0) {
 		heap = heap_in_order(out, search->heaps_done);
 		end = committed_end(t, h, out, heap);

@@ -81,7 +81,7 @@ static bool is_set(const struct target *t, const struct hotspot *h, const struct
 
 	for (size_t i = 0; i < flags->count; i++) {
 		found = strings_get(&flags->names, flag_word(flags, i, h->field.flag_name));
-		if (!found || strcmp(found, name))
+		if (!found || strcmp(found, name) != 0)
 			continue;
 		return !target_read(t, flag_word(flags, i, h->field.flag_address), &value, 1) &&
 		       value;

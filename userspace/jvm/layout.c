@@ -177,7 +177,7 @@ static void set_width(const struct vmstructs *vm, const char *ctype, struct fiel
 	if (!*ctype || strchr(ctype, '*'))
 		return;
 	for (size_t i = 0; i < sizeof(ctypes) / sizeof(*ctypes); i++) {
-		if (strcmp(ctype, ctypes[i].name))
+		if (strcmp(ctype, ctypes[i].name) != 0)
 			continue;
 		field->size = ctypes[i].size;
 		field->is_signed = ctypes[i].is_signed;

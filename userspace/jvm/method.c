@@ -18,8 +18,8 @@
 #define SYMBOL_MAX	 65535
 #define CONST_METHOD_MAX (4u << 20) /* bytes; the code is 65,535 at most */
 
-#define LINE_UNKNOWN -1
-#define LINE_NATIVE  -2
+#define LINE_UNKNOWN (-1)
+#define LINE_NATIVE  (-2)
 
 /* Constant pool slots are machine words; the lowest bit was a tag once. */
 #define POOL_SLOT_BYTES 8

@@ -168,13 +168,12 @@ static struct nmethod *allocate(const struct places *p)
 static int copy_debug_info(const struct target *t, const struct places *p,
 			   const struct nmethod *nmethod, uint64_t *metadata)
 {
-	uint8_t *behind = (uint8_t *)(uintptr_t)nmethod->pcs;
 	int err = 0;
 
 	if (p->pcs_size)
-		err = target_read(t, p->pcs, behind, p->pcs_size);
+		err = target_read(t, p->pcs, nmethod->pcs, p->pcs_size);
 	if (!err && p->scopes_size)
-		err = target_read(t, p->scopes, behind + p->pcs_size, p->scopes_size);
+		err = target_read(t, p->scopes, nmethod->scopes, p->scopes_size);
 	if (!err && p->metadata_size)
 		err = target_read(t, p->metadata, metadata, p->metadata_size);
 	return err;
@@ -211,7 +210,8 @@ static int resolve_methods(struct nmethods *n, const struct nmethod *nmethod,
 	int seen;
 
 	for (uint32_t i = 0; i < nmethod->pcs_count && scopes < SCOPES_MAX; i++) {
-		memcpy(&offset, nmethod->pcs + i * PC_DESC_BYTES + sizeof(int32_t), sizeof(offset));
+		memcpy(&offset, nmethod->pcs + (size_t)i * PC_DESC_BYTES + sizeof(int32_t),
+		       sizeof(offset));
 		seen = resolve_chain(n, nmethod, offset, metadata);
 		if (seen < 0)
 			return seen;

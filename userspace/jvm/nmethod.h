@@ -28,9 +28,9 @@ struct nmethod {
 	bool native;
 	int level;
 	const struct method *method; /* NULL: could not be read */
-	const uint8_t *pcs;	     /* PcDescs; this and the below lie behind the struct */
+	uint8_t *pcs;		     /* PcDescs; this and the below lie behind the struct */
 	uint32_t pcs_count;
-	const uint8_t *scopes;
+	uint8_t *scopes;
 	uint32_t scopes_size;
 	const struct method *
 		*methods; /* metadata; NULL where it is no method or no scope names it */
