@@ -156,7 +156,7 @@ JVS_FN int jvs_interpreter_entry(struct jvs_walk *w)
 
 JVS_INLINE int jvs_interpreter_leaf(struct jvs_walk *w, const struct jvs_java_layout *java)
 {
-	bool in_entry = w->pc >= java->method_entries.low && w->pc < java->method_entries.high;
+	bool in_entry = jvs_in_range(&java->method_entries, w->pc);
 	int result;
 
 	if (jvs_read_user(w->code, 56, w->pc - JVS_CODELET_PC))

@@ -119,28 +119,35 @@ JVS_FN int jvs_blob_kind(struct jvs_walk *w)
 	return kind;
 }
 
-/* What holds pc: JVS_KIND_*, an enum jvs_blob_kind, or minus an enum jvs_status. */
-JVS_FN int jvs_classify(struct jvs_walk *w)
+/*
+ * What holds pc: JVS_KIND_*, an enum jvs_blob_kind, or minus an enum jvs_status.
+ *
+ * The interpreter and the call stub never move, so they need no look into the heap.
+ */
+JVS_INLINE int jvs_classify(struct jvs_walk *w)
 {
+	const struct jvs_target *t = jvs_target_of(w->target);
 	const struct jvs_java_layout *java;
-	const struct jvs_target *t;
-	__u64 pc;
+	__u64 pc = jvs_inside(w);
 
-	if (!w)
-		return -JVS_STATUS_INTERNAL;
-	t = jvs_target_of(w->target);
 	if (!t)
 		return -JVS_STATUS_INTERNAL;
+	if (w->pc < JVS_LOWEST_ADDRESS)
+		return -JVS_STATUS_PC_ZERO;
 	java = &t->java;
-
+	if (w->flags & JVS_TARGET_JAVA && jvs_in_range(&java->interpreter, pc))
+		return JVS_BLOB_INTERPRETER;
 	if (jvs_heap_of(w, java, w->pc) < 0)
 		return JVS_KIND_NATIVE;
-	/* These two never move, so they need no look into the heap. */
-	pc = jvs_inside(w);
-	if (pc >= java->interpreter.low && pc < java->interpreter.high)
-		return JVS_BLOB_INTERPRETER;
 	if (w->pc == java->call_stub_return)
 		return JVS_KIND_CALL_STUB;
+
+	/*
+	 * A return into the continuation stubs: the virtual thread's other frames are in the Java
+	 * heap, and the walk goes on with its carrier's.
+	 */
+	if (w->at == JVS_AT_RETURN && jvs_in_range(&java->continuation_stubs, pc))
+		w->heap_frames_here = 1;
 
 	w->blob = jvs_blob_at(w, pc);
 	if (!w->blob)
@@ -150,20 +157,6 @@ JVS_FN int jvs_classify(struct jvs_walk *w)
 	    jvs_read_user(w->header, JVS_BLOB_HEADER_MIN, w->blob))
 		return -JVS_STATUS_READ_BLOB;
 	return jvs_blob_kind(w);
-}
-
-/*
- * Whether pc returns into the continuation stubs: the virtual thread's other frames are in the
- * Java heap, and the walk goes on with its carrier's.
- */
-JVS_INLINE bool jvs_at_heap_frames(const struct jvs_walk *w)
-{
-	const struct jvs_target *t = jvs_target_of(w->target);
-
-	if (!t || w->at != JVS_AT_RETURN || !(w->flags & JVS_TARGET_JAVA))
-		return false;
-	return w->pc - 1 >= t->java.continuation_stubs.low &&
-	       w->pc - 1 < t->java.continuation_stubs.high;
 }
 
 JVS_INLINE int jvs_step_kind(struct jvs_walk *w, int kind)
@@ -242,6 +235,16 @@ JVS_FN int jvs_go_on_at_anchor(struct jvs_walk *w)
 	return 1;
 }
 
+JVS_INLINE int jvs_mark_heap_frames(struct jvs_walk *w)
+{
+	w->heap_frames = 1;
+	jvs_set_frame(w, w->pc, JVS_FRAME_HEAP_FRAMES, 0, 0);
+	if (jvs_push(w))
+		return JVS_STATUS_WALK_LIMIT;
+	w->frame.word = 0;
+	return JVS_STATUS_RUN;
+}
+
 /* Whether the step led to a frame that can be the caller's. */
 JVS_INLINE int jvs_check_progress(const struct jvs_walk *w, __u64 pc, __u64 sp, __u32 at)
 {
@@ -271,16 +274,11 @@ JVS_FN int jvs_step(struct jvs_walk *w)
 		w->at = JVS_AT_LEAF;
 	w->frame.word = 0;
 	w->how = JVS_HOW_NORMAL;
+	w->heap_frames_here = 0;
 
-	if (jvs_at_heap_frames(w)) {
-		w->heap_frames = 1;
-		jvs_set_frame(w, pc, JVS_FRAME_HEAP_FRAMES, 0, 0);
-		if (jvs_push(w))
-			return JVS_STATUS_WALK_LIMIT;
-		w->frame.word = 0;
-	}
-
-	kind = pc < JVS_LOWEST_ADDRESS ? -JVS_STATUS_PC_ZERO : jvs_classify(w);
+	kind = jvs_classify(w);
+	if (w->heap_frames_here && jvs_mark_heap_frames(w))
+		return JVS_STATUS_WALK_LIMIT;
 	result = jvs_step_kind(w, kind);
 	jvs_note_kind(w, kind);
 	if (result == JVS_STATUS_RUN)

@@ -87,6 +87,11 @@ JVS_INLINE int jvs_row_of(const struct jvs_mapping *mapping, __u64 address)
 	return jvs_row_find(first, count, address);
 }
 
+JVS_INLINE bool jvs_in_range(const struct jvs_range *range, __u64 address)
+{
+	return address >= range->low && address < range->high;
+}
+
 /* The code heap that holds pc, or -1. */
 JVS_INLINE int jvs_heap_of(const struct jvs_walk *w, const struct jvs_java_layout *java, __u64 pc)
 {

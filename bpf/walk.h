@@ -103,6 +103,7 @@ struct jvs_walk {
 	__u32 java_frames;
 	__u32 anchored;
 	__u32 heap_frames;
+	__u32 heap_frames_here; /* right below the frame that is next */
 	__u32 deoptimizing;
 	__u32 unmapped;
 	__u32 walk_ns;
