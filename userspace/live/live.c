@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -145,6 +146,17 @@ static int open_waiting(struct live *live)
 	return err;
 }
 
+/* Every image of a target holds a descriptor; the soft limit is often 1,024. */
+static void allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int live_open(const struct live_options *options, struct live **out)
 {
 	struct live *live;
@@ -158,6 +170,7 @@ int live_open(const struct live_options *options, struct live **out)
 		return -ENOMEM;
 	live->options = *options;
 	live->epoll = live->retry = -1;
+	allow_many_files();
 	live->sideband.epoll = -1;
 	live->open_cpu_ns = cost_own_cpu_ns();
 	live->decoder.processes = live->processes;

@@ -11,6 +11,9 @@
 #include "target/image.h"
 #include "target/target.h"
 
+/* Executable mappings of one process; a JVM with many libraries has 200. */
+#define PROCESS_MAPPINGS_MAX 2048
+
 /* ---- mappings */
 
 static void mappings_free(struct process_mappings *m, struct images *images, struct tables *tables)
@@ -51,6 +54,8 @@ static bool unchanged(const struct process *p, const struct maps *maps)
 	for (size_t i = 0; i < maps->count; i++) {
 		if (!is_native_code(p, &maps->items[i]))
 			continue;
+		if (at == PROCESS_MAPPINGS_MAX)
+			return true;
 		if (at == p->current.count || !same(&p->current.items[at], &maps->items[i]))
 			return false;
 		at++;
@@ -66,7 +71,7 @@ static int collect(struct process *p, struct images *images, struct tables *tabl
 	m.items = calloc(maps->count ? maps->count : 1, sizeof(*m.items));
 	if (!m.items)
 		return -ENOMEM;
-	for (size_t i = 0; i < maps->count; i++) {
+	for (size_t i = 0; i < maps->count && m.count < PROCESS_MAPPINGS_MAX; i++) {
 		const struct mapping *from = &maps->items[i];
 		struct process_mapping *to = &m.items[m.count];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -157,6 +158,8 @@ int live_start(struct live *live, struct recording *rec)
 		if (live->processes[i].target)
 			process_enable(&live->processes[i], &live->tables, true);
 	live->running = true;
+	/* Unwind rows were made here and copied into BPF maps. */
+	malloc_trim(0);
 	rec_meta(rec)->start_time_ns = epoch_now();
 	err = clock_attach(&live->clock, live->on_sample);
 	if (!err && live->options.switches) {
