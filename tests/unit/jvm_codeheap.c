@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "jvm/codeheap.h"
 #include "unit/jvm_fake.h"
 #include "unit/unit.h"
@@ -122,12 +123,14 @@ static uint8_t *add_interpreter(void)
 
 static void setup(void)
 {
+	log_set_level(LOG_LEVEL_ERROR);
 	CU_ASSERT_FATAL(target_open(getpid(), &self) == 0);
 	make_jvm(17);
 }
 
 static void teardown(void)
 {
+	log_set_level(LOG_LEVEL_INFO);
 	target_close(self);
 }
 

@@ -331,21 +331,16 @@ static void ends_the_longest_chain(void)
 
 static void drops_the_oldest_copies(void)
 {
+	static uint8_t scopes[1 << 20];
 	const struct nmethod *nmethod;
-	size_t before;
+	uint64_t pcs = fake_address(scopes) + sizeof(scopes) - fake_address(blob);
 
-	/* Each copy takes 1 MiB of what are PcDescs in name. */
-	fake_put(blob, hotspot.field.nmethod_method, 0);
+	/* Each copy takes 1 MiB. */
+	fake_put(blob, hotspot.field.nmethod_scopes_begin, fake_address(scopes));
+	fake_put(blob, hotspot.field.nmethod_pcs_offset, pcs);
+	fake_put(blob, hotspot.field.nmethod_dependencies_offset, pcs);
 	for (uint32_t id = 1; id < 40; id++) {
-		static uint8_t large[1 << 20];
-		uint64_t pcs = 1024;
-
 		fake_put(blob, hotspot.field.nmethod_compile_id, id);
-		fake_put(blob, hotspot.field.nmethod_pcs_offset, pcs);
-		fake_put(blob, hotspot.field.nmethod_scopes_begin, fake_address(large));
-		before = fake_address(large) + sizeof(large) - fake_address(blob);
-		fake_put(blob, hotspot.field.nmethod_pcs_offset, before);
-		fake_put(blob, hotspot.field.nmethod_dependencies_offset, before);
 		ASSERT_INT(nmethods_get(&nmethods, fake_address(blob), id, &nmethod), 0);
 		CU_ASSERT(nmethods.bytes <= NMETHODS_BYTES);
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "target/target.h"
 
 #define HOPS_MAX      4096	  /* of the segment map; 18 is the largest seen */
@@ -14,6 +15,12 @@
 #define QUEUE_MAX     (16u << 20) /* bytes of the interpreter; 104 KiB seen */
 #define CODELETS_MAX  8192	  /* 278 seen */
 #define BLOB_NAME_MAX 64
+
+static int too_odd(const struct target *t, const char *what)
+{
+	log_warn("pid %d: its JVM has %s: no Java frames of this process", (int)t->pid, what);
+	return -EPROTO;
+}
 
 static int read_space(const struct target *t, const struct hotspot *h, uint64_t heap,
 		      struct jvs_code_heap *out)
@@ -30,10 +37,8 @@ static int read_space(const struct target *t, const struct hotspot *h, uint64_t 
 		err = field_read(t, segments, h->field.space_low_boundary, &segmap);
 	if (err)
 		return err;
-	if (!low || !segmap)
+	if (!low || !segmap || low >= high)
 		return -EAGAIN;
-	if (low >= high)
-		return -EPROTO;
 	*out = (struct jvs_code_heap){ .low = low, .high = high, .segmap = segmap };
 	return 0;
 }
@@ -59,7 +64,7 @@ static int read_heap_list(const struct target *t, const struct hotspot *h,
 	if (err || !length || !data)
 		return err ? err : -EAGAIN;
 	if (length > JVS_MAX_HEAPS)
-		return -EPROTO;
+		return too_odd(t, "more code heaps than HotSpot makes");
 	*count = (uint32_t)length;
 	err = target_read(t, data, heaps, length * sizeof(*heaps));
 	for (uint32_t i = 0; !err && i < length; i++) {
@@ -87,7 +92,7 @@ int codeheap_read(const struct target *t, const struct hotspot *h, struct jvs_ja
 	if (!shift)
 		return -EAGAIN;
 	if (shift > 16)
-		return -EPROTO;
+		return too_odd(t, "code segments larger than HotSpot's");
 	for (uint32_t i = count; i < JVS_MAX_HEAPS; i++)
 		spaces[i] = (struct jvs_code_heap){ .low = ~0ull, .high = ~0ull };
 	memcpy(out->heaps, spaces, sizeof(spaces));

@@ -23,8 +23,8 @@ struct blob {
 
 /*
  * Fills heaps, heap_count and segment_shift; the rest of *out is left alone. Returns 0, -EAGAIN
- * (not made yet), -EPROTO (more than JVS_MAX_HEAPS, or numbers that make no sense), -EFAULT,
- * -ESRCH.
+ * (not made yet), -EPROTO (more than JVS_MAX_HEAPS, or segments that make no sense: logged),
+ * -EFAULT, -ESRCH.
  */
 int codeheap_read(const struct target *t, const struct hotspot *h, struct jvs_java_layout *out);
 

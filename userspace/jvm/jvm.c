@@ -45,6 +45,15 @@ struct jvm {
 	char version[VERSION_MAX];
 };
 
+/*
+ * While the loader maps libjvm, its data is first the file's bytes from some other place: such
+ * nonsense passes (seen in the first millisecond).
+ */
+static int again_if_odd(int err)
+{
+	return err == -EFAULT || err == -EBADMSG ? -EAGAIN : err;
+}
+
 /* Tables and field offsets; nothing that changes in the life of a JVM. */
 static int read_hotspot(const struct target *t, const struct maps *maps, struct hotspot *out)
 {
@@ -65,7 +74,7 @@ static int read_hotspot(const struct target *t, const struct maps *maps, struct 
 		return err;
 	err = vmstructs_read(t, tables, &vm);
 	if (err)
-		return err == -EFAULT ? -EAGAIN : err;
+		return again_if_odd(err);
 	err = layout_read(&vm, t->pid, out);
 	vmstructs_free(&vm);
 	return err;
@@ -124,7 +133,7 @@ static int read_code_cache(const struct target *t, const struct hotspot *h,
 
 	if (!err)
 		err = codeheap_interpreter(t, h, layout);
-	return err == -EFAULT ? -EAGAIN : err;
+	return again_if_odd(err);
 }
 
 int jvm_open(const struct target *t, const struct maps *maps, struct jvm **out)

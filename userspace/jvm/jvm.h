@@ -26,8 +26,8 @@ struct jvm;
  * only needed here.
  *
  * Returns 0; -ENOENT when no libjvm.so is mapped or it is not HotSpot's (no vmStructs); -EAGAIN
- * when the JVM is still starting and its tables have no values yet: try again in some
- * milliseconds; -EPROTO when a field that unwinding needs is missing (logged once, by name);
+ * when the JVM is still starting and its tables have no values yet, or odd ones: try again in
+ * some milliseconds; -EPROTO when a field that unwinding needs is missing (logged once, by name);
  * -ESRCH, -EACCES, -ENOMEM. Only -EPROTO is logged here.
  */
 int jvm_open(const struct target *t, const struct maps *maps, struct jvm **out);

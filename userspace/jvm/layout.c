@@ -204,7 +204,7 @@ static bool find_field(const struct vmstructs *vm, const struct rule *rule, stru
 
 static int missing(pid_t pid, const char *name)
 {
-	log_warn("%d: its libjvm has no %s that can be used: no Java frames of this process",
+	log_warn("pid %d: its libjvm has no %s that can be used: no Java frames of this process",
 		 (int)pid, name);
 	return -EPROTO;
 }
