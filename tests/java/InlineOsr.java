@@ -16,9 +16,12 @@ public class InlineOsr {
         return x ^ (x << 17);
     }
 
+    /** Volatile, so that the loop keeps its safepoint poll: only there has compiled code debug info. */
+    static volatile int rounds = 64;
+
     static long inner(long x) {
         long sum = 0;
-        for (int i = 0; i < 64; i++) {
+        for (int i = 0; i < rounds; i++) {
             sum += core(x + i);
         }
         return sum;
@@ -36,7 +39,7 @@ public class InlineOsr {
         long start = Truth.cpu();
         long sum = 1;
         do {
-            for (int i = 0; i < 200; i++) {
+            for (int i = 0; i < 2000; i++) {
                 sum += outer(sum);
             }
         } while (Truth.cpu() - start < ns);

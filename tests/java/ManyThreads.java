@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * THREADS threads that all want the CPU in short turns: burn 2 ms, yield 10 ms. Arguments: seconds,
- * threads.
+ * THREADS threads that take short turns: each burns 1 ms of CPU every 600 ms, so that 500 of them
+ * want less than one core. Arguments: seconds, threads.
  *
  * TRUTH.threads: how many.
  */
@@ -21,8 +21,8 @@ public class ManyThreads {
     static void work(long end) {
         try {
             while (System.nanoTime() < end) {
-                burn(2_000_000);
-                Thread.sleep(10);
+                burn(1_000_000);
+                Thread.sleep(600);
             }
         } catch (InterruptedException e) {
             throw new RuntimeException(e);

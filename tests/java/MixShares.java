@@ -5,7 +5,7 @@ import java.util.Random;
 
 /**
  * Three methods burn CPU on thread "mix" in slices of 60, 30 and 10 %. Slices have random lengths:
- * fixed ones beat against the sampling clock. Argument: seconds.
+ * fixed ones beat against the sampling clock. Argument: seconds of CPU time.
  *
  * TRUTH.cpu_ns: what the thread's own CPU clock says of each method.
  */
@@ -38,12 +38,12 @@ public class MixShares {
         } while (Truth.cpu() - start < ns);
     }
 
-    static void run(long end) {
+    static void run(long ns) {
         long heavy = 0;
         long middle = 0;
         long light = 0;
         Random random = new Random(1);
-        while (System.nanoTime() < end) {
+        while (Truth.cpu() < ns) {
             long a = Truth.cpu();
             heavy((long) (6_000_000 * (0.5 + random.nextDouble())));
             long b = Truth.cpu();
@@ -65,7 +65,7 @@ public class MixShares {
     public static void main(String[] arguments) throws Exception {
         long seconds = arguments.length > 0 ? Long.parseLong(arguments[0]) : 8;
         Truth.ready();
-        Thread thread = new Thread(() -> run(System.nanoTime() + seconds * 1_000_000_000L), "mix");
+        Thread thread = new Thread(() -> run(seconds * 1_000_000_000L), "mix");
         thread.start();
         thread.join();
         Truth.end();

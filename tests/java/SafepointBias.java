@@ -8,7 +8,7 @@ import java.util.Random;
  * poll inside (run with -XX:LoopStripMiningIter=0 -XX:-UseCountedLoopSafepoints), polled() has one
  * in every round. A profiler that samples at safepoints charges nearly all to the second.
  *
- * TRUTH.cpu_ns: what the thread's own CPU clock says of each. Argument: seconds.
+ * TRUTH.cpu_ns: what the thread's own CPU clock says of each. Argument: seconds of CPU time.
  */
 public class SafepointBias {
     static final int ROUNDS = 2_000_000;
@@ -30,11 +30,11 @@ public class SafepointBias {
         return x;
     }
 
-    static void run(long end) {
+    static void run(long ns) {
         long counted = 0;
         long polled = 0;
         Random random = new Random(1);
-        while (System.nanoTime() < end) {
+        while (Truth.cpu() < ns) {
             long a = Truth.cpu();
             for (int k = random.nextInt(3); k >= 0; k--) {
                 Truth.sink += counted(a);
@@ -55,7 +55,7 @@ public class SafepointBias {
     public static void main(String[] arguments) throws Exception {
         long seconds = arguments.length > 0 ? Long.parseLong(arguments[0]) : 8;
         Truth.ready();
-        Thread thread = new Thread(() -> run(System.nanoTime() + seconds * 1_000_000_000L), "bias");
+        Thread thread = new Thread(() -> run(seconds * 1_000_000_000L), "bias");
         thread.start();
         thread.join();
         Truth.end();

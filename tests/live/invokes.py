@@ -110,13 +110,13 @@ def check_pair(classes, verdict, outer, inner, count):
     if error is None:
         verdict.good += count
     else:
-        verdict.bad["%s -> %s: %s" % (outer, inner, error)] += count
+        verdict.bad["%s -> %s: %s" % (str(outer), str(inner), error)] += count
     if outer.line > 0 or method.lines:
         verdict.lines += count
         if outer.line == method.line(outer.bci):
             verdict.good_lines += count
         else:
-            verdict.bad["%s: line should be %d" % (outer, method.line(outer.bci))] += count
+            verdict.bad["%s: line should be %d" % (str(outer), method.line(outer.bci))] += count
 
 
 def adjacent(frames):

@@ -47,9 +47,9 @@ class Sample(namedtuple("Sample", "frames state thread label count value")):
         return any(frame.method == method for frame in self.frames)
 
     def text(self, limit=30):
-        lines = ["    %s" % frame for frame in self.frames[:limit]]
+        lines = ["    " + str(frame) for frame in self.frames[:limit]]
         if len(self.frames) > limit:
-            lines.append("    ... %d frames, outermost %s" % (len(self.frames), self.frames[-1]))
+            lines.append("    ... %d frames, outermost %s" % (len(self.frames), str(self.frames[-1])))
         return "\n".join(["  %s %s x%d" % (self.state, self.thread and self.thread["name"],
                                            self.count)] + lines)
 

@@ -6,6 +6,7 @@
  *				sampled in user mode, exactly there, and prints its raw stack
  *   stacks switch PID SECONDS	samples whenever a thread leaves its CPU; at the end, for every
  *				thread, the Java frames of the last of these stacks
+ *   stacks broken PID SECONDS	samples, and prints every raw stack that is not complete
  *
  * Each stack is one line of JSON.
  */
@@ -32,6 +33,7 @@ struct stacks {
 	struct recording *rec;
 	uint32_t index;
 	uint64_t seen;
+	bool only_broken;
 	struct {
 		uint32_t tid;
 		uint32_t stack;
@@ -59,9 +61,12 @@ static void print_raw(void *ctx, const struct jvs_stack_part *part, const struct
 	struct stacks *s = ctx;
 
 	s->seen++;
+	if (s->only_broken && raw->status == JVS_STATUS_END)
+		return;
 	printf("{\"tid\": %u, \"status\": \"%s\", \"start_pc\": %llu, \"start_sp\": %llu, "
-	       "\"walked\": %u, \"frames\": [",
-	       part->event.tid, statuses[raw->status], part->start_pc, part->start_sp, raw->walked);
+	       "\"walked\": %u, \"fail\": [%llu, %llu, %llu], \"frames\": [",
+	       part->event.tid, statuses[raw->status], part->start_pc, part->start_sp, raw->walked,
+	       part->fail_pc, part->fail_sp, part->fail_fp);
 	for (uint32_t i = 0; i < raw->stored; i++) {
 		const struct jvs_frame *f = &raw->frames[i];
 
@@ -159,7 +164,7 @@ static void print_last(const struct stacks *s)
 	}
 }
 
-static void run_switch(struct stacks *s, double seconds)
+static void run_for(struct stacks *s, double seconds)
 {
 	double end = now() + seconds, tick = now();
 
@@ -174,29 +179,34 @@ static void run_switch(struct stacks *s, double seconds)
 		tick = now() + 0.1;
 	}
 	live_stop(s->live, s->rec);
-	print_last(s);
+	if (!s->only_broken)
+		print_last(s);
 }
 
 int main(int argc, char **argv)
 {
 	bool arm = argc == 3 && strcmp(argv[1], "arm") == 0;
 	bool switches = argc == 4 && strcmp(argv[1], "switch") == 0;
-	struct live_options options = { .frequency = arm ? 499 : 1,
+	bool broken = argc == 4 && strcmp(argv[1], "broken") == 0;
+	struct live_options options = { .frequency = arm      ? 499
+						     : broken ? 997
+							      : 1,
 					.max_depth = 4096,
 					.ring_bytes = 16 << 20,
 					.clock = LIVE_CLOCK_CPU,
 					.switches = switches };
 	static struct stacks s;
 	struct decode_hooks hooks = { .ctx = &s,
-				      .stack = arm ? print_raw : NULL,
+				      .stack = arm || broken ? print_raw : NULL,
 				      .sample = switches ? keep_last : NULL };
 	pid_t pid;
 
-	if (!arm && !switches) {
-		fprintf(stderr, "usage: stacks arm PID | stacks switch PID SECONDS\n");
+	if (!arm && !switches && !broken) {
+		fprintf(stderr, "usage: stacks arm PID | stacks switch|broken PID SECONDS\n");
 		return 2;
 	}
 	pid = (pid_t)strtol(argv[2], NULL, 10);
+	s.only_broken = broken;
 	s.rec = rec_new();
 	if (!s.rec || live_open(&options, &s.live) || live_add(s.live, pid, arm, &s.index))
 		return 1;
@@ -208,7 +218,7 @@ int main(int argc, char **argv)
 	if (arm)
 		run_arm(&s);
 	else
-		run_switch(&s, strtod(argv[3], NULL));
+		run_for(&s, strtod(argv[3], NULL));
 	live_close(s.live);
 	rec_free(s.rec);
 	return 0;

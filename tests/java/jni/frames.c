@@ -47,7 +47,7 @@ static NOINLINE uint64_t spin(int64_t ns, uint64_t x)
 
 static NOINLINE uint64_t nap(int64_t ns, uint64_t x)
 {
-	static const struct timespec moment = { 0, 1000 };
+	static const struct timespec moment = { 0, 100000 };
 	int64_t start = clock_ns(CLOCK_MONOTONIC);
 
 	do {
