@@ -70,31 +70,31 @@ JVS_INLINE __u64 jvs_read_word(__u64 from)
 
 #include "regs.h"
 
-/* Fields of the blob header copied to w->header. The offset comes from the target's layout. */
+/* Fields of the blob copied to w->header. The offset comes from the target's layout. */
 JVS_INLINE __u64 jvs_header_u64(const struct jvs_walk *w, __u32 offset)
 {
-	offset &= JVS_HEADER_MASK;
+	offset = (offset + w->blob_at) & JVS_HEADER_MASK;
 	barrier_var(offset);
 	return *(const volatile jvs_any_u64 *)(w->header + offset);
 }
 
 JVS_INLINE __u32 jvs_header_u32(const struct jvs_walk *w, __u32 offset)
 {
-	offset &= JVS_HEADER_MASK;
+	offset = (offset + w->blob_at) & JVS_HEADER_MASK;
 	barrier_var(offset);
 	return *(const volatile jvs_any_u32 *)(w->header + offset);
 }
 
 JVS_INLINE __u16 jvs_header_u16(const struct jvs_walk *w, __u32 offset)
 {
-	offset &= JVS_HEADER_MASK;
+	offset = (offset + w->blob_at) & JVS_HEADER_MASK;
 	barrier_var(offset);
 	return *(const volatile jvs_any_u16 *)(w->header + offset);
 }
 
 JVS_INLINE __u8 jvs_header_u8(const struct jvs_walk *w, __u32 offset)
 {
-	offset &= JVS_HEADER_MASK;
+	offset = (offset + w->blob_at) & JVS_HEADER_MASK;
 	barrier_var(offset);
 	return *(const volatile __u8 *)(w->header + offset);
 }

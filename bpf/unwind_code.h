@@ -47,6 +47,9 @@ JVS_INLINE __u64 jvs_equal(__u64 a, __u64 b)
 #define JVS_PUSH_RBP	     0x55u
 #define JVS_POP_RBP	     0x5du
 #define JVS_LEAVE	     0xc9u
+#define JVS_LEAVE_TESTB	     0xf641c9u /* leave; testb [r15 + ...] */
+#define JVS_LEAVE_CMP	     0x8349c9u /* leave; cmp [r15 + ...] */
+#define JVS_JMP_NEAR	     0xe9u
 #define JVS_RET		     0xc3u
 #define JVS_POP_RDI	     0x5fu
 #define JVS_PUSH_RBX	     0x53u
@@ -155,14 +158,30 @@ JVS_FN int jvs_scan_return(struct jvs_walk *w)
 }
 
 /*
- * The end of a native method's wrapper: "leave; cmp; jne <pending exception>; ret", and w->code as
- * above.
+ * Whether pc is in the end of a native method's wrapper, where the frame is gone: from after
+ *"leave" to the jump behind "ret". Up to 36 bytes lie between the two:
+ *
+ *	[25: testb [r15 + poll], 1; je; mov r10, pc; mov [r15 + saved pc], r10; jmp safepoint stub;]
+ *	cmp [r15 + pending exception], 0; jne exception; ret; exception: jmp
  */
-JVS_INLINE bool jvs_in_wrapper_end(const struct jvs_walk *w)
+JVS_FN int jvs_in_wrapper_end(struct jvs_walk *w)
 {
-	if (jvs_byte(w, 0) == JVS_LEAVE)
-		return true;
-	return (jvs_bytes4(w, 1) & 0xffff) == JVS_JNE_NEAR && jvs_byte(w, 7) == JVS_RET;
+	__u32 bytes;
+
+	if (!w || jvs_read_user(w->code, 104, w->pc - 48))
+		return 0;
+	for (__u32 i = 0; i < 48; i++) {
+		bytes = jvs_bytes4(w, 47 - i) & 0xffffff;
+		if (bytes == JVS_LEAVE_TESTB || bytes == JVS_LEAVE_CMP)
+			goto left;
+	}
+	return 0;
+left:
+	for (__u32 i = 48; i < 92; i++)
+		if ((jvs_bytes4(w, i) & 0xffff) == JVS_JNE_NEAR && jvs_byte(w, i + 6) == JVS_RET)
+			return 1;
+	return jvs_byte(w, 48) == JVS_RET ||
+	       (jvs_byte(w, 47) == JVS_RET && jvs_byte(w, 48) == JVS_JMP_NEAR);
 }
 
 /*

@@ -60,11 +60,11 @@ JVS_FN int jvs_method_leaf(struct jvs_walk *w, __u32 is_native)
 		return jvs_scan_prologue(w, length);
 	}
 
+	if (is_native && jvs_in_wrapper_end(w))
+		return JVS_LEAF_RA;
 	/* The byte before pc, then those at pc. */
 	if (jvs_read_user(w->code, 24, w->pc - 1))
 		return JVS_LEAF_UNREADABLE;
-	if (is_native && jvs_in_wrapper_end(w))
-		return JVS_LEAF_RA;
 	leaf = jvs_scan_return(w);
 	if (leaf == JVS_LEAF_FP_RA && !jvs_code_at(w, w->sp + 8))
 		return JVS_LEAF_WHOLE;

@@ -199,6 +199,17 @@ JVS_INLINE __u32 jvs_bci(const struct jvs_walk *w, const struct jvs_java_layout 
 	return bcp >= code && bcp - code <= 0xffff ? bcp - code : JVS_NO_BCI;
 }
 
+/* In a recursion the method is the one of the frame before. */
+JVS_INLINE __u64 jvs_const_method(struct jvs_walk *w, const struct jvs_java_layout *java,
+				  __u64 method)
+{
+	if (method != w->last_method) {
+		w->last_const_method = jvs_read_word(method + java->method_const_method);
+		w->last_method = method;
+	}
+	return w->last_const_method;
+}
+
 JVS_FN int jvs_step_interpreter(struct jvs_walk *w)
 {
 	const struct jvs_java_layout *java;
@@ -233,7 +244,7 @@ JVS_FN int jvs_step_interpreter(struct jvs_walk *w)
 			return JVS_STATUS_INTERPRETER_METHOD;
 		const_method = w->const_method;
 	} else {
-		const_method = jvs_read_word(method + java->method_const_method);
+		const_method = jvs_const_method(w, java, method);
 		if (const_method < JVS_LOWEST_ADDRESS || const_method & 7)
 			return JVS_STATUS_INTERPRETER_METHOD;
 	}

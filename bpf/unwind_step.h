@@ -13,8 +13,6 @@
 #define JVS_KIND_NATIVE	   32
 #define JVS_KIND_CALL_STUB 33
 
-#define JVS_BLOB_HEADER_MIN 112 /* bytes every blob has, code included */
-
 #define JVS_LEAF_SLACK 64 /* bytes: a method-handle linker pops an argument its caller pushed */
 
 /* Eight characters of a blob's name, as one little-endian word. */
@@ -129,6 +127,7 @@ JVS_INLINE int jvs_classify(struct jvs_walk *w)
 	const struct jvs_target *t = jvs_target_of(w->target);
 	const struct jvs_java_layout *java;
 	__u64 pc = jvs_inside(w);
+	int heap, err;
 
 	if (!t)
 		return -JVS_STATUS_INTERNAL;
@@ -137,7 +136,8 @@ JVS_INLINE int jvs_classify(struct jvs_walk *w)
 	java = &t->java;
 	if (w->flags & JVS_TARGET_JAVA && jvs_in_range(&java->interpreter, pc))
 		return JVS_BLOB_INTERPRETER;
-	if (jvs_heap_of(w, java, w->pc) < 0)
+	heap = jvs_heap_of(w, java, w->pc);
+	if (heap < 0)
 		return JVS_KIND_NATIVE;
 	if (w->pc == java->call_stub_return)
 		return JVS_KIND_CALL_STUB;
@@ -149,14 +149,8 @@ JVS_INLINE int jvs_classify(struct jvs_walk *w)
 	if (w->at == JVS_AT_RETURN && jvs_in_range(&java->continuation_stubs, pc))
 		w->heap_frames_here = 1;
 
-	w->blob = jvs_blob_at(w, pc);
-	if (!w->blob)
-		return -JVS_STATUS_NO_BLOB;
-	/* A small blob may end right before memory that is not there. */
-	if (jvs_read_user(w->header, JVS_BLOB_HEADER_MAX, w->blob) &&
-	    jvs_read_user(w->header, JVS_BLOB_HEADER_MIN, w->blob))
-		return -JVS_STATUS_READ_BLOB;
-	return jvs_blob_kind(w);
+	err = jvs_load_blob(w, heap, pc);
+	return err ? -err : jvs_blob_kind(w);
 }
 
 JVS_INLINE int jvs_step_kind(struct jvs_walk *w, int kind)

@@ -9,11 +9,14 @@
  * a word from the stack can be a return address.
  */
 
-#define JVS_MAPPING_STEPS 12 /* 4096 mappings of one process */
-#define JVS_ROW_STEPS	  20 /* a million rows of one image */
-#define JVS_SEGMENT_HOPS  16 /* 4 is the most seen over code that runs */
-#define JVS_FREE_SEGMENT  0xff
-#define JVS_SCAN_MAX	  64 /* words */
+#define JVS_MAPPING_STEPS   12 /* 4096 mappings of one process */
+#define JVS_ROW_STEPS	    20 /* a million rows of one image */
+#define JVS_SEGMENT_HOPS    16 /* 4 is the most seen over code that runs */
+#define JVS_FREE_SEGMENT    0xff
+#define JVS_SEGMENT_BYTES   16	/* of the segment map read at once; a power of two */
+#define JVS_BLOCK_MAX	    16	/* bytes; 8 since JDK 21 */
+#define JVS_BLOB_HEADER_MIN 112 /* bytes every blob has, code included */
+#define JVS_SCAN_MAX	    64	/* words */
 
 /* The walk's mapping that holds pc: an index into jvs_mappings, or -1. */
 JVS_FN int jvs_mapping_find(struct jvs_walk *w, __u64 pc)
@@ -106,44 +109,77 @@ JVS_INLINE int jvs_heap_of(const struct jvs_walk *w, const struct jvs_java_layou
 }
 
 /*
- * The CodeBlob that holds pc, or 0. A segment's byte says how many segments back its block may
- * begin; 0: here. Reads of segments that were never committed fail: no blob.
+ * The first segment of the block that holds pc, or -1: a segment's byte says how many segments back
+ * to go on; 0: the block begins here. Reads of segments that were never committed fail.
  */
-JVS_INLINE __u64 jvs_blob_in(const struct jvs_java_layout *java, int heap, __u64 pc)
+JVS_INLINE __s64 jvs_first_segment(const struct jvs_code_heap *heap, __u64 segment)
 {
-	const struct jvs_code_heap *in = &java->heaps[heap & (JVS_MAX_HEAPS - 1)];
-	__u32 shift = java->segment_shift & 31;
-	__u64 segment = (pc - in->low) >> shift, block;
-	__u8 back = 0, used = 0;
+	__u8 back = 0;
 
 	for (__u32 i = 0; i < JVS_SEGMENT_HOPS; i++) {
-		if (jvs_read_user(&back, 1, in->segmap + segment) || back == JVS_FREE_SEGMENT)
-			return 0;
+		if (jvs_read_user(&back, 1, heap->segmap + segment) || back == JVS_FREE_SEGMENT)
+			return -1;
 		if (back == 0)
-			break;
+			return segment;
 		segment -= back;
 	}
-	if (back)
-		return 0;
-
-	block = in->low + (segment << shift);
-	if (jvs_read_user(&used, 1, block + java->heap_block_used) || !used)
-		return 0;
-	return block + java->heap_block_size;
+	return -1;
 }
 
-JVS_FN __u64 jvs_blob_at(struct jvs_walk *w, __u64 pc)
+/*
+ * The HeapBlock that holds pc, or 0. It may be free.
+ *
+ * Every read costs as much as the rest of a step, and most blobs are small: so the bytes of 16
+ * segments are read at once, and nearly always hold both hops.
+ */
+JVS_INLINE __u64 jvs_block_in(struct jvs_walk *w, const struct jvs_java_layout *java, int number,
+			      __u64 pc)
+{
+	const struct jvs_code_heap *heap = &java->heaps[number & (JVS_MAX_HEAPS - 1)];
+	__u32 shift = java->segment_shift & 31, back;
+	__s64 segment = (pc - heap->low) >> shift;
+
+	if (segment >= JVS_SEGMENT_BYTES - 1 &&
+	    !jvs_read_user(w->segments, JVS_SEGMENT_BYTES,
+			   heap->segmap + segment - (JVS_SEGMENT_BYTES - 1))) {
+		back = w->segments[JVS_SEGMENT_BYTES - 1];
+		if (back == JVS_FREE_SEGMENT)
+			return 0;
+		if (back < JVS_SEGMENT_BYTES &&
+		    w->segments[(JVS_SEGMENT_BYTES - 1 - back) & (JVS_SEGMENT_BYTES - 1)] == 0)
+			return heap->low + ((segment - back) << shift);
+	}
+	segment = jvs_first_segment(heap, segment);
+	return segment < 0 ? 0 : heap->low + (segment << shift);
+}
+
+/*
+ * Copies the header of the blob that holds pc, which is in this heap, to w->header and sets
+ * w->blob. Returns 0 or an enum jvs_status.
+ */
+JVS_FN int jvs_load_blob(struct jvs_walk *w, __u32 heap, __u64 pc)
 {
 	const struct jvs_target *t;
-	int heap;
+	__u64 block;
 
 	if (!w)
-		return 0;
+		return JVS_STATUS_INTERNAL;
 	t = jvs_target_of(w->target);
 	if (!t)
-		return 0;
-	heap = jvs_heap_of(w, &t->java, pc);
-	return heap < 0 ? 0 : jvs_blob_in(&t->java, heap, pc);
+		return JVS_STATUS_INTERNAL;
+	block = jvs_block_in(w, &t->java, heap, pc);
+	if (!block)
+		return JVS_STATUS_NO_BLOB;
+	/* A small blob may end right before memory that is not there. */
+	if (jvs_read_user(w->header, JVS_BLOCK_MAX + JVS_BLOB_HEADER_MAX, block) &&
+	    jvs_read_user(w->header, JVS_BLOCK_MAX + JVS_BLOB_HEADER_MIN, block))
+		return JVS_STATUS_READ_BLOB;
+
+	w->blob = block + t->java.heap_block_size;
+	w->blob_at = t->java.heap_block_size;
+	if (!w->header[t->java.heap_block_used & JVS_HEADER_MASK])
+		return JVS_STATUS_NO_BLOB;
+	return 0;
 }
 
 /*
@@ -154,8 +190,8 @@ JVS_FN int jvs_is_code(struct jvs_walk *w, __u64 address)
 {
 	const struct jvs_java_layout *java;
 	const struct jvs_target *t;
-	__u64 blob, begin = 0;
-	__u32 offset = 0;
+	__u64 block, blob;
+	__u32 at;
 	int heap;
 
 	if (!w || address <= JVS_LOWEST_ADDRESS)
@@ -169,17 +205,17 @@ JVS_FN int jvs_is_code(struct jvs_walk *w, __u64 address)
 	if (heap < 0)
 		return jvs_mapping_find(w, address) >= 0;
 
-	blob = jvs_blob_in(java, heap, address);
-	if (!blob)
+	block = jvs_block_in(w, java, heap, address);
+	if (!block || jvs_read_user(w->block, JVS_BLOCK_HEAD, block))
 		return 0;
-	if (java->code_is_offset) {
-		if (jvs_read_user(&offset, sizeof(offset), blob + java->blob_code_begin))
-			return 0;
-		begin = blob + offset;
-	} else if (jvs_read_user(&begin, sizeof(begin), blob + java->blob_code_begin)) {
+	if (!w->block[java->heap_block_used & (JVS_BLOCK_HEAD - 1)])
 		return 0;
-	}
-	return address > begin;
+	blob = block + java->heap_block_size;
+	at = (java->heap_block_size + java->blob_code_begin) & (JVS_BLOCK_HEAD - 1);
+	barrier_var(at);
+	if (java->code_is_offset)
+		return address > blob + *(const volatile jvs_any_u32 *)(w->block + at);
+	return address > *(const volatile jvs_any_u64 *)(w->block + at);
 }
 
 /* Whether an address is in a code heap at all. */

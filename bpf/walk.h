@@ -49,6 +49,7 @@ enum jvs_at {
 
 #define JVS_CODE_MAX	    256 /* code bytes looked at in one step */
 #define JVS_HEADER_MASK	    511 /* bounds an offset into the copy of a blob's header */
+#define JVS_BLOCK_HEAD	    64	/* bytes that hold a block's used flag and a blob's code begin */
 #define JVS_NOT_THIS	    -1	/* a rule does not apply: try the next */
 #define JVS_LOWEST_ADDRESS  0x1000
 #define JVS_STUB_FRAME_MAX  0x2000  /* bytes; stubs save little */
@@ -116,10 +117,16 @@ struct jvs_walk {
 
 	/* Scratch of one step. */
 	__u64 blob;
+	__u32 blob_at; /* in header, behind its HeapBlock */
+	__u32 pad2;
 	__u64 const_method;
+	__u64 last_method; /* the interpreted frame before, and its ConstMethod */
+	__u64 last_const_method;
 	__u64 word[16];
 	__u8 code[JVS_CODE_MAX + 8];
 	__u8 header[JVS_HEADER_MASK + 1 + 8];
+	__u8 block[JVS_BLOCK_HEAD + 8];
+	__u8 segments[16];
 
 	__u64 kernel[JVS_KERNEL_DEPTH];
 };

@@ -105,18 +105,46 @@ static void sees_the_return_of_every_jdk(void)
 	}
 }
 
+/* Every instruction of the end of a wrapper, as JDK 17 and 25 emit it, with what comes around it.
+ */
 static void sees_the_end_of_a_wrapper(void)
 {
-	static const __u8 left[] = { 0xc9, 0x49, 0x83, 0x7f, 0x08, 0x00 };
-	static const __u8 jne[] = { 0x00, 0x0f, 0x85, 1, 2, 3, 4, 0xc3 };
-	static const __u8 other[] = { 0x00, 0x0f, 0x85, 1, 2, 3, 4, 0x90 };
+	/* mov [rcx + 0x100], 0; leave; cmp; jne; ret; jmp; vzeroupper */
+	static const __u8 jdk17[] = { 0xc7, 0x81, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00,
+				      0x00, 0x00, 0xc9, 0x49, 0x83, 0x7f, 0x08, 0x00,
+				      0x0f, 0x85, 0x01, 0x00, 0x00, 0x00, 0xc3, 0xe9,
+				      0x01, 0x02, 0x03, 0x04, 0xc5, 0xf8, 0x77 };
+	static const __u8 jdk25[] = { 0xc7, 0x81, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+				      0xc9, 0x41, 0xf6, 0x47, 0x28, 0x01, 0x74, 0x16, 0x49, 0xba,
+				      0x0f, 0x30, 0xed, 0xe3, 0xe3, 0x7f, 0x00, 0x00, 0x4d, 0x89,
+				      0x97, 0x38, 0x05, 0x00, 0x00, 0xe9, 0x34, 0x6b, 0xab, 0xff,
+				      0x49, 0x83, 0x7f, 0x08, 0x00, 0x0f, 0x85, 0x01, 0x00, 0x00,
+				      0x00, 0xc3, 0xe9, 0xa3, 0x5e, 0xa6, 0xff, 0xc5, 0xf8, 0x77 };
+	static const struct {
+		const __u8 *code;
+		size_t size;
+		__u8 gone[12]; /* instructions behind leave; 0 ends */
+		__u8 there[4]; /* instructions of a whole frame */
+	} cases[] = {
+		{ jdk17, sizeof(jdk17), { 11, 16, 22, 23 }, { 10, 28 } },
+		{ jdk25, sizeof(jdk25), { 11, 16, 18, 28, 35, 40, 45, 51, 52 }, { 10, 57 } },
+	};
 
-	load(left, sizeof(left));
-	CU_ASSERT(jvs_in_wrapper_end(w));
-	load(jne, sizeof(jne));
-	CU_ASSERT(jvs_in_wrapper_end(w));
-	load(other, sizeof(other));
-	CU_ASSERT_FALSE(jvs_in_wrapper_end(w));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		__u64 at = HEAP + 0x1000 * (i + 1);
+
+		put(at, cases[i].code, cases[i].size);
+		for (size_t k = 0; cases[i].gone[k]; k++) {
+			w->pc = at + cases[i].gone[k];
+			ASSERT_INT(jvs_in_wrapper_end(w), 1);
+		}
+		for (size_t k = 0; cases[i].there[k]; k++) {
+			w->pc = at + cases[i].there[k];
+			ASSERT_INT(jvs_in_wrapper_end(w), 0);
+		}
+	}
+	w->pc = HEAP + 0x8000;
+	ASSERT_INT(jvs_in_wrapper_end(w), 0);
 }
 
 static void finds_what_a_barrier_stub_spilled(void)
