@@ -8,7 +8,6 @@
  * the limit is a million.
  */
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdint.h>
@@ -18,66 +17,12 @@
 #include <unistd.h>
 
 #include "bpf/jvs_abi.h"
+#include "tests/kernel/object.h"
 
 #define VERIFIED_MAX 200000
 #define LOG_BYTES    (1 << 20)
 
 static const uint32_t depths[] = { 64, 1000, 1024, 8192, JVS_DEPTH_MAX };
-
-/* Where a constant is in .rodata, or -1. */
-static int constant_offset(const struct bpf_object *object, const char *name)
-{
-	const struct btf *btf = bpf_object__btf(object);
-	int section = btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC);
-	const struct btf_var_secinfo *var;
-	const struct btf_type *type;
-
-	if (section < 0)
-		return -1;
-	type = btf__type_by_id(btf, (uint32_t)section);
-	var = btf_var_secinfos(type);
-	for (int i = 0; i < btf_vlen(type); i++) {
-		const struct btf_type *of = btf__type_by_id(btf, var[i].type);
-
-		if (!strcmp(btf__name_by_offset(btf, of->name_off), name))
-			return (int)var[i].offset;
-	}
-	return -1;
-}
-
-static int change_map(struct bpf_map *map, int offset, uint32_t value)
-{
-	size_t size;
-	const void *data = bpf_map__initial_value(map, &size);
-	char *copy;
-	int err;
-
-	if (!data || offset < 0 || (size_t)offset + sizeof(value) > size)
-		return -ENOENT;
-	copy = malloc(size);
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, data, size);
-	memcpy(copy + offset, &value, sizeof(value));
-	err = bpf_map__set_initial_value(map, copy, size);
-	free(copy);
-	return err;
-}
-
-static int set_constant(struct bpf_object *object, const char *name, uint32_t value)
-{
-	int err = -ENOENT;
-	struct bpf_map *map;
-
-	bpf_object__for_each_map(map, object)
-	{
-		if (strstr(bpf_map__name(map), ".rodata"))
-			err = change_map(map, constant_offset(object, name), value);
-	}
-	if (err)
-		fprintf(stderr, "%s: %s\n", name, strerror(-err));
-	return err;
-}
 
 static int set_entries(struct bpf_object *object, const char *name, uint32_t entries)
 {
@@ -96,9 +41,9 @@ static int set_sizes(struct bpf_object *object, uint32_t depth)
 	uint32_t parts = (depth + JVS_PART_FRAMES - 1) / JVS_PART_FRAMES;
 	int err;
 
-	err = set_constant(object, "jvs_max_depth", depth);
+	err = object_set_constant(object, "jvs_max_depth", depth);
 	if (!err)
-		err = set_constant(object, "jvs_parts_per_slot", parts);
+		err = object_set_constant(object, "jvs_parts_per_slot", parts);
 	if (!err)
 		err = set_entries(object, "jvs_slots", slots);
 	if (!err)

@@ -111,22 +111,30 @@ static void hash_depends_on_order(void)
 
 /* ---- the code heap */
 
+/* The blob that holds pc, or 0. */
+static __u64 blob_at(__u64 pc)
+{
+	int heap = jvs_heap_of(w, &world.target.java, pc);
+
+	return heap < 0 || jvs_load_blob(w, (__u32)heap, pc) ? 0 : w->blob;
+}
+
 static void finds_the_blob_of_every_segment(void)
 {
 	__u64 small = put_blob(NAME_VTABLE, 4, 0, 0);
 	__u64 large = put_blob(NAME_VTABLE, 50, 0, 0);
 	__u64 block = large - BLOCK_SIZE;
 
-	ASSERT_INT(jvs_blob_at(w, small), small);
-	ASSERT_INT(jvs_blob_at(w, small + 4 * SEGMENT - BLOCK_SIZE - 1), small);
+	ASSERT_INT(blob_at(small), small);
+	ASSERT_INT(blob_at(small + 4 * SEGMENT - BLOCK_SIZE - 1), small);
 	for (__u32 i = 0; i < 50; i++)
-		ASSERT_INT(jvs_blob_at(w, block + i * SEGMENT), large);
-	ASSERT_INT(jvs_blob_at(w, block + 50 * SEGMENT), 0); /* free */
+		ASSERT_INT(blob_at(block + i * SEGMENT), large);
+	ASSERT_INT(blob_at(block + 50 * SEGMENT), 0); /* free */
 
 	put_u8(block + BLOCK_USED, 0);
-	ASSERT_INT(jvs_blob_at(w, large), 0);
-	ASSERT_INT(jvs_blob_at(w, HEAP - 1), 0);
-	ASSERT_INT(jvs_blob_at(w, HEAP + HEAP_SIZE), 0);
+	ASSERT_INT(blob_at(large), 0);
+	ASSERT_INT(blob_at(HEAP - 1), 0);
+	ASSERT_INT(blob_at(HEAP + HEAP_SIZE), 0);
 }
 
 /* A byte tells at most 254 segments: larger blobs take more than one hop, but not for ever. */
@@ -136,12 +144,25 @@ static void segment_map_hops_are_bounded(void)
 
 	for (__u32 i = 1; i < 60; i++)
 		world.segmap[i] = i > 50 ? 5 : (__u8)i;
-	ASSERT_INT(jvs_blob_at(w, HEAP + 59 * SEGMENT), blob);
+	ASSERT_INT(blob_at(HEAP + 59 * SEGMENT), blob);
 
 	for (__u32 i = 1; i < 60; i++)
 		world.segmap[i] = 1;
-	ASSERT_INT(jvs_blob_at(w, HEAP + 15 * SEGMENT), blob);
-	ASSERT_INT(jvs_blob_at(w, HEAP + 40 * SEGMENT), 0);
+	ASSERT_INT(blob_at(HEAP + 15 * SEGMENT), blob);
+	ASSERT_INT(blob_at(HEAP + 40 * SEGMENT), 0);
+}
+
+/* The last blob of a heap may end where its memory ends. */
+static void short_blobs_are_read_all_the_same(void)
+{
+	__u64 last = HEAP_SIZE / SEGMENT - 2;
+
+	world.segmap[last] = 0;
+	world.segmap[last + 1] = 1;
+	put_u8(HEAP + last * SEGMENT + BLOCK_USED, 1);
+	put_u64(HEAP + last * SEGMENT + BLOCK_SIZE + BLOB_NAME, NAME_VTABLE);
+	ASSERT_INT(blob_at(HEAP + (last + 1) * SEGMENT), HEAP + last * SEGMENT + BLOCK_SIZE);
+	ASSERT_INT(jvs_blob_kind(w), JVS_BLOB_VTABLE);
 }
 
 static void free_code_is_told(void)
@@ -337,6 +358,7 @@ static CU_TestInfo tests[] = {
 	{ "hash depends on order", hash_depends_on_order },
 	{ "finds the blob of every segment", finds_the_blob_of_every_segment },
 	{ "segment map hops are bounded", segment_map_hops_are_bounded },
+	{ "short blobs are read all the same", short_blobs_are_read_all_the_same },
 	{ "free code is told", free_code_is_told },
 	{ "return addresses are behind a first instruction",
 	  return_addresses_are_behind_a_first_instruction },
