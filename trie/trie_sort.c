@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trie/trie_build.h"
+
+/*
+ * Class names share long prefixes, so comparing whole keys would read the same units over and over.
+ * Instead three units are looked at a time: a range is sorted by them, and only those that are
+ * equal are sorted by the next three.
+ */
+#define CHUNK_UNITS 3
+
+struct item {
+	uint64_t chunk; /* three units, and in the low bits how many there are: a prefix is first */
+	uint32_t rule;	/* its index: equal keys stay in order */
+};
+
+static int compare(const void *one, const void *other)
+{
+	const struct item *a = one, *b = other;
+
+	if (a->chunk != b->chunk)
+		return a->chunk < b->chunk ? -1 : 1;
+	return a->rule < b->rule ? -1 : a->rule > b->rule;
+}
+
+static uint64_t chunk_at(const struct trie_rules *rules, uint32_t rule, size_t depth)
+{
+	const struct trie_rule *r = &rules->items[rule];
+	const uint16_t *key = rules->units + r->start;
+	uint64_t chunk = 0;
+	size_t i;
+
+	for (i = 0; i < CHUNK_UNITS && depth + i < r->len; i++)
+		chunk |= (uint64_t)key[depth + i] << (48 - 16 * i);
+	return chunk | i;
+}
+
+/* Whether items first.. are still to be told apart: equal chunks with units behind them. */
+static bool load_chunks(const struct trie_rules *rules, struct item *items, size_t count,
+			size_t depth)
+{
+	bool equal = true;
+
+	for (size_t i = 0; i < count; i++) {
+		items[i].chunk = chunk_at(rules, items[i].rule, depth);
+		equal &= items[i].chunk == items[0].chunk;
+	}
+	return equal;
+}
+
+static bool is_whole(uint64_t chunk)
+{
+	return (chunk & 3) < CHUNK_UNITS;
+}
+
+/* Recursion ends after TRIE_NAME_MAX / 3 levels, and each is over fewer items. */
+static void sort_range(const struct trie_rules *rules, struct item *items, size_t count,
+		       size_t depth)
+{
+	size_t first = 0, end;
+
+	while (load_chunks(rules, items, count, depth) && !is_whole(items[0].chunk))
+		depth += CHUNK_UNITS;
+	qsort(items, count, sizeof(*items), compare);
+
+	for (; first < count; first = end) {
+		end = first + 1;
+		while (end < count && items[end].chunk == items[first].chunk)
+			end++;
+		if (end - first > 1 && !is_whole(items[first].chunk))
+			sort_range(rules, items + first, end - first, depth + CHUNK_UNITS);
+	}
+}
+
+static bool same_key(const struct trie_rules *rules, const struct trie_rule *a,
+		     const struct trie_rule *b)
+{
+	return a->len == b->len &&
+	       !memcmp(rules->units + a->start, rules->units + b->start, a->len * sizeof(uint16_t));
+}
+
+/* One rule for each key. The rules are sorted, equal keys in the order they were added. */
+static void merge(struct trie_rules *rules, trie_again_fn *again, void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rules->count; i++) {
+		struct trie_rule *rule = &rules->items[i];
+		struct trie_rule *last = kept ? &rules->items[kept - 1] : NULL;
+
+		if (!last || !same_key(rules, last, rule)) {
+			rules->items[kept++] = *rule;
+			continue;
+		}
+		if (again && ((last->number ^ rule->number) & TRIE_NUMBER))
+			again(rules, last, rule, ctx);
+		rule->number |= last->number & TRIE_GLOB;
+		*last = *rule;
+	}
+	rules->count = kept;
+}
+
+int trie_rules_sort(struct trie_rules *rules, trie_again_fn *again, void *ctx)
+{
+	struct item *items = calloc(rules->count + 1, sizeof(*items));
+	struct trie_rule *sorted = calloc(rules->count + 1, sizeof(*sorted));
+	int err = items && sorted ? 0 : -ENOMEM;
+
+	if (err)
+		goto out;
+	for (size_t i = 0; i < rules->count; i++)
+		items[i].rule = (uint32_t)i;
+	if (rules->count > 1)
+		sort_range(rules, items, rules->count, 0);
+	for (size_t i = 0; i < rules->count; i++)
+		sorted[i] = rules->items[items[i].rule];
+
+	free(rules->items);
+	rules->items = sorted;
+	rules->capacity = rules->count + 1;
+	sorted = NULL;
+	merge(rules, again, ctx);
+out:
+	free(items);
+	free(sorted);
+	return err;
+}
+
+static int reserve_units(struct trie_rules *rules, size_t more)
+{
+	size_t capacity = rules->unit_capacity ? rules->unit_capacity * 2 : 4096;
+	uint16_t *units;
+
+	if (rules->unit_count + more > UINT32_MAX)
+		return -E2BIG;
+	if (rules->unit_count + more <= rules->unit_capacity)
+		return 0;
+	while (capacity < rules->unit_count + more)
+		capacity *= 2;
+	units = reallocarray(rules->units, capacity, sizeof(*units));
+	if (!units)
+		return -ENOMEM;
+	rules->units = units;
+	rules->unit_capacity = capacity;
+	return 0;
+}
+
+static int reserve_rule(struct trie_rules *rules)
+{
+	size_t capacity = rules->capacity ? rules->capacity * 2 : 64;
+	struct trie_rule *items;
+
+	if (rules->count < rules->capacity)
+		return 0;
+	items = reallocarray(rules->items, capacity, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	rules->items = items;
+	rules->capacity = capacity;
+	return 0;
+}
+
+int trie_rules_add(struct trie_rules *rules, const uint16_t *name, size_t len, uint32_t number,
+		   uint32_t line)
+{
+	struct trie_rule rule = { .line = line, .number = (uint16_t)number };
+	uint16_t *key;
+	int err;
+
+	if (len == 0 || name[0] == '*')
+		return -EINVAL;
+	if (len > TRIE_NAME_MAX)
+		return -ENAMETOOLONG;
+	if (number > TRIE_NUMBER)
+		return -ERANGE;
+	if (name[len - 1] == '*') {
+		rule.number |= TRIE_GLOB;
+		len--;
+	}
+	err = reserve_units(rules, len);
+	if (!err)
+		err = reserve_rule(rules);
+	if (err)
+		return err;
+
+	key = rules->units + rules->unit_count;
+	for (size_t i = 0; i < len; i++)
+		key[i] = name[i] == '/' ? '.' : name[i];
+	rule.start = (uint32_t)rules->unit_count;
+	rule.len = (uint16_t)len;
+	rules->unit_count += len;
+	rules->items[rules->count++] = rule;
+	return 0;
+}
+
+void trie_rules_free(struct trie_rules *rules)
+{
+	free(rules->units);
+	free(rules->items);
+	*rules = (struct trie_rules){ 0 };
+}
