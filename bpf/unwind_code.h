@@ -48,7 +48,9 @@ JVS_INLINE __u64 jvs_equal(__u64 a, __u64 b)
 #define JVS_POP_RBP	     0x5du
 #define JVS_LEAVE	     0xc9u
 #define JVS_LEAVE_TESTB	     0xf641c9u /* leave; testb [r15 + ...] */
-#define JVS_LEAVE_CMP	     0x8349c9u /* leave; cmp [r15 + ...] */
+#define JVS_LEAVE_CMP	     0x8349c9u /* leave; cmp [r15 + ...], imm8 */
+#define JVS_LEAVE_CMP32	     0x8149c9u /* leave; cmp [r15 + ...], imm32 */
+#define JVS_ADD_RSP_8	     0xc48348u /* add rsp, imm8 */
 #define JVS_JMP_NEAR	     0xe9u
 #define JVS_RET		     0xc3u
 #define JVS_POP_RDI	     0x5fu
@@ -172,7 +174,7 @@ JVS_FN int jvs_in_wrapper_end(struct jvs_walk *w)
 		return 0;
 	for (__u32 i = 0; i < 48; i++) {
 		bytes = jvs_bytes4(w, 47 - i) & 0xffffff;
-		if (bytes == JVS_LEAVE_TESTB || bytes == JVS_LEAVE_CMP)
+		if (bytes == JVS_LEAVE_TESTB || bytes == JVS_LEAVE_CMP || bytes == JVS_LEAVE_CMP32)
 			goto left;
 	}
 	return 0;
@@ -206,13 +208,19 @@ JVS_FN int jvs_scan_spill(struct jvs_walk *w)
 	return 0;
 }
 
-/* Words that the code pops right after the call at pc: arguments pushed for a stub. */
-JVS_FN int jvs_scan_pops(struct jvs_walk *w)
+/*
+ * Words that lie on the frame at the call before pc: arguments pushed for a stub, which are popped
+ * after the call, or room made for them with "sub rsp", which is given back there. "add rsp" before
+ * "pop rbp" is the method's own return.
+ */
+JVS_FN int jvs_scan_arguments(struct jvs_walk *w)
 {
 	__u32 byte;
 
 	if (!w || jvs_read_user(w->code, 8, w->pc))
 		return 0;
+	if ((jvs_bytes4(w, 0) & 0xffffff) == JVS_ADD_RSP_8)
+		return jvs_byte(w, 4) == JVS_POP_RBP ? 0 : jvs_byte(w, 3) >> 3;
 
 	for (__u32 i = 0; i < 4; i++) {
 		byte = jvs_byte(w, i);

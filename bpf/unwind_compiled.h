@@ -13,7 +13,8 @@
  * interpreted caller lives by it.
  */
 
-#define JVS_SCAN_WORDS 8 /* words looked at above a frame; 1 is the most seen in methods */
+#define JVS_SPILL_WORDS 64 /* all registers, vectors included: 27 seen */
+#define JVS_SCAN_WORDS	8  /* words looked at above a frame; 1 is the most seen in methods */
 
 /* How much of its frame an interrupted method has. Returns an enum jvs_leaf. */
 #ifdef __TARGET_ARCH_arm64
@@ -134,14 +135,14 @@ JVS_INLINE __u64 jvs_find_cfa(struct jvs_walk *w, __u64 cfa)
 JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
 {
 	__u64 cfa = w->sp + (__u64)size * 8;
-	int pops;
+	int arguments;
 	bool certain;
 
-	/* C1 pushes the arguments of some stubs, and pops them after the call. */
+	/* C1 puts the arguments of some stubs on the stack. */
 	if (w->after_native && w->at == JVS_AT_RETURN) {
-		pops = jvs_scan_pops(w);
-		if (pops > 0 && jvs_code_at(w, cfa + pops * 8 - 8)) {
-			cfa += pops * 8;
+		arguments = jvs_scan_arguments(w);
+		if (arguments > 0 && jvs_code_at(w, cfa + arguments * 8 - 8)) {
+			cfa += arguments * 8;
 			w->how = JVS_HOW_EXTRA;
 		}
 	}
@@ -164,6 +165,29 @@ JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
 	return jvs_go(w, w->word[1], cfa, w->word[0]);
 }
 
+#ifdef __TARGET_ARCH_arm64
+JVS_INLINE int jvs_leave_intrinsic(struct jvs_walk *w)
+{
+	return jvs_leave_part(w, JVS_LEAF_RA);
+}
+#else
+/*
+ * A method-handle intrinsic jumps to its target and has no frame: return address at [sp]. With ZGC
+ * its load barrier spills all registers on top of it.
+ */
+JVS_INLINE int jvs_leave_intrinsic(struct jvs_walk *w)
+{
+	__u64 at = w->sp;
+
+	if (!jvs_code_at(w, at)) {
+		at = jvs_scan_stack(w, at, JVS_SPILL_WORDS);
+		if (!at)
+			return JVS_STATUS_NMETHOD_RA;
+	}
+	return jvs_go_how(w, jvs_read_word(at), at + 8, w->fp, JVS_HOW_NO_FRAME);
+}
+#endif
+
 /* is_native: a native method's wrapper, or, without a frame, a method-handle intrinsic. */
 JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
 {
@@ -185,18 +209,15 @@ JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
 		      jvs_header_u32(w, java->nmethod_compile_id));
 	w->pc = pc;
 
+	size = jvs_frame_size(w, java);
+	if (size <= 0)
+		return jvs_leave_intrinsic(w);
 	if (w->at != JVS_AT_RETURN) {
 		leaf = jvs_method_leaf(w, is_native);
 		if (leaf != JVS_LEAF_WHOLE)
 			return jvs_leave_part(w, leaf);
 	}
-	size = jvs_frame_size(w, java);
-	if (size > 0)
-		return jvs_leave_method(w, size);
-
-	if (jvs_read_user(w->word, 8, w->sp))
-		return JVS_STATUS_NMETHOD_READ;
-	return jvs_go_how(w, w->word[0], w->sp + 8, w->fp, JVS_HOW_NO_FRAME);
+	return jvs_leave_method(w, size);
 }
 
 #endif
