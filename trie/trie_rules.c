@@ -161,6 +161,7 @@ static bool check_rest(struct parser *p, const uint8_t *at, const uint8_t *end)
 	return true;
 }
 
+/* Returns 0, 1 when the rule was refused and reported, or a negative errno. */
 static int add_rule(struct parser *p, const uint8_t *at, uint32_t number)
 {
 	int err = trie_rules_add(p->rules, p->name, p->name_len, number, p->number);
@@ -168,10 +169,10 @@ static int add_rule(struct parser *p, const uint8_t *at, uint32_t number)
 	switch (err) {
 	case -EINVAL:
 		say(p, at, true, "a rule cannot begin with '*'");
-		return 0;
+		return 1;
 	case -ENAMETOOLONG:
 		say(p, at, true, "the name is longer than %d characters", TRIE_NAME_MAX);
-		return 0;
+		return 1;
 	default:
 		return err;
 	}
@@ -206,6 +207,7 @@ static int parse_line(struct parser *p, const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *name, *rest;
 	uint32_t number;
+	int err;
 
 	while (at < end && is_space(*at))
 		at++;
@@ -217,9 +219,12 @@ static int parse_line(struct parser *p, const uint8_t *at, const uint8_t *end)
 	rest = read_name(p, name, end);
 	if (!rest || !check_rest(p, rest, end) || number > TRIE_NUMBER)
 		return 0;
+	err = add_rule(p, name, number);
+	if (err)
+		return err < 0 ? err : 0;
 	warn_of_name(p, name, rest);
 	warn_of_rest(p, rest, end);
-	return add_rule(p, name, number);
+	return 0;
 }
 
 static bool ends_line(uint8_t c)

@@ -21,10 +21,10 @@ struct walk {
 	const struct trie *trie;
 	const struct trie_visitor *visitor;
 	struct trie_walk_end *end;
-	uint32_t place; /* next unit that was not read */
+	uint32_t place;	      /* next unit that was not read */
+	struct visit *visits; /* owned; from the root to the node being visited */
 	uint32_t depth;
-	/* No key is longer than a name, and each node on the way to it adds a unit. */
-	struct visit visits[TRIE_NAME_MAX + 1];
+	uint32_t capacity;
 	uint16_t key[TRIE_NAME_MAX + 1];
 };
 
@@ -81,6 +81,23 @@ static int visit_key(struct walk *w, uint32_t len, uint32_t value)
 	return w->visitor->key(w->key, len, value & (TRIE_GLOB | TRIE_NUMBER), w->visitor->ctx);
 }
 
+/* No key is longer than a name, and each node on the way to it adds a unit: that is the limit. */
+static int push_visit(struct walk *w, const struct visit *v)
+{
+	uint32_t capacity = w->capacity ? 2 * w->capacity : 16;
+	struct visit *visits;
+
+	if (w->depth == w->capacity) {
+		visits = reallocarray(w->visits, capacity, sizeof(*visits));
+		if (!visits)
+			return -ENOMEM;
+		w->visits = visits;
+		w->capacity = capacity;
+	}
+	w->visits[w->depth++] = *v;
+	return 0;
+}
+
 static int begin_node(struct walk *w, uint32_t key_len)
 {
 	const uint16_t *units = w->trie->units;
@@ -99,10 +116,7 @@ static int begin_node(struct walk *w, uint32_t key_len)
 	}
 	w->place += 3 * v.branches;
 	v.contents = w->place;
-	if (w->depth == TRIE_NAME_MAX + 1)
-		return fail(w, v.place, "a key is too long");
-	w->visits[w->depth++] = v;
-	return 0;
+	return push_visit(w, &v);
 }
 
 /* The segment of a branch, and the result or the node behind it. */
@@ -175,13 +189,16 @@ int trie_walk(const struct trie *trie, const struct trie_visitor *visitor,
 	*end = (struct trie_walk_end){ .jumps = TRIE_JUMPS_NEW | TRIE_JUMPS_OLD };
 	if (trie->count == 1 && trie->units[0] == 0)
 		return 0;
-	w = calloc(1, sizeof(*w));
+	w = malloc(sizeof(*w));
 	if (!w)
 		return -ENOMEM;
 	w->trie = trie;
 	w->visitor = visitor;
 	w->end = end;
+	w->place = w->depth = w->capacity = 0;
+	w->visits = NULL;
 	err = walk_nodes(w);
+	free(w->visits);
 	free(w);
 	return err;
 }
@@ -192,6 +209,7 @@ struct rewrite {
 	uint16_t *units;
 	uint32_t *long_jumps;
 	uint32_t long_count;
+	uint32_t long_max;
 };
 
 static int rewrite_jump(uint32_t place, uint32_t distance, void *ctx)
@@ -202,7 +220,7 @@ static int rewrite_jump(uint32_t place, uint32_t distance, void *ctx)
 		r->units[place] = (uint16_t)distance;
 		return 0;
 	}
-	if (r->long_count == TRIE_LONG_MAX)
+	if (r->long_count == r->long_max)
 		return -E2BIG;
 	r->units[place] = (uint16_t)(TRIE_LONG_JUMP | r->long_count);
 	r->long_jumps[r->long_count++] = distance;
@@ -218,14 +236,20 @@ static void append_long_jumps(uint16_t *units, uint32_t count, const uint32_t *l
 	}
 }
 
+/* How many long jumps there can be: a branch takes three units. */
+static uint32_t long_jumps_max(uint32_t count)
+{
+	return count / 3 < TRIE_LONG_MAX ? count / 3 : TRIE_LONG_MAX;
+}
+
 /* Walks "from" and writes its jumps anew into *out, which has a copy of the units. */
 static int rewrite(const struct trie *from, struct trie_words *out, struct trie_walk_end *end)
 {
-	struct rewrite r = { .units = out->units };
+	struct rewrite r = { .units = out->units, .long_max = long_jumps_max(out->count) };
 	struct trie_visitor visitor = { .jump = rewrite_jump, .ctx = &r };
 	int err = -ENOMEM;
 
-	r.long_jumps = calloc(TRIE_LONG_MAX, sizeof(*r.long_jumps));
+	r.long_jumps = calloc(r.long_max + 1, sizeof(*r.long_jumps));
 	if (r.long_jumps)
 		err = trie_walk(from, &visitor, end);
 	if (!err) {
@@ -241,14 +265,13 @@ int trie_adopt(const uint16_t *units, uint32_t count, const uint32_t *long_jumps
 {
 	/* Of a hostile table only as many count as there can be jumps. */
 	uint32_t usable = long_count < OLD_LONG_JUMP ? long_count : OLD_LONG_JUMP;
-	size_t room = (size_t)count + 2 * (size_t)(usable > TRIE_LONG_MAX ? usable : TRIE_LONG_MAX);
 	struct trie_words from = { 0 }, to = { 0 };
 	struct trie trie;
 	int err = -ENOMEM;
 
 	*end = (struct trie_walk_end){ 0 };
-	from.units = calloc(room, sizeof(*from.units));
-	to.units = calloc(room, sizeof(*to.units));
+	from.units = calloc((size_t)count + 2 * usable + 1, sizeof(*from.units));
+	to.units = calloc((size_t)count + 2 * long_jumps_max(count) + 1, sizeof(*to.units));
 	if (!from.units || !to.units)
 		goto out;
 	memcpy(from.units, units, count * sizeof(*units));
