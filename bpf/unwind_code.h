@@ -71,6 +71,8 @@ JVS_INLINE __u64 jvs_equal(__u64 a, __u64 b)
 #define JVS_MOV_R10_THREAD   0x978b4du	 /* mov r10, [r15 + imm32] */
 #define JVS_CMP_RSP_THREAD32 0xa73b49u	 /* cmp rsp, [r15 + imm32]: poll of 17 and later */
 #define JVS_CMP_RSP_THREAD8  0x673b49u	 /* cmp rsp, [r15 + imm8] */
+#define JVS_MOV_R10_IMM64    0xba49u
+#define JVS_MOV_THREAD_R10   0x97894du /* mov [r15 + imm32], r10 */
 #define JVS_JA_NEAR	     0x870fu
 #define JVS_JNE_NEAR	     0x850fu
 #define JVS_TEST_EAX_RIP     0x0585u /* test [rip + imm32], eax: poll of 8 */
@@ -155,6 +157,13 @@ JVS_FN int jvs_scan_return(struct jvs_walk *w)
 		if ((at & 0xffffff) == JVS_MOV_R10_THREAD && jvs_bytes4(w, 8) == JVS_TEST_RCX_RET)
 			return JVS_LEAF_RA;
 	}
+	/* The slow path of a return's poll: mov r10, pc; mov [r15 + saved pc], r10; jmp safepoint.
+	 */
+	if ((at & 0xffff) == JVS_MOV_R10_IMM64 &&
+	    (jvs_bytes4(w, 11) & 0xffffff) == JVS_MOV_THREAD_R10 && jvs_byte(w, 18) == JVS_JMP_NEAR)
+		return JVS_LEAF_RA;
+	if ((at & 0xffffff) == JVS_MOV_THREAD_R10 && jvs_byte(w, 8) == JVS_JMP_NEAR)
+		return JVS_LEAF_RA;
 	/* Only with a return address above it: 5d is also the last byte of other instructions. */
 	return (at & 0xff) == JVS_POP_RBP ? JVS_LEAF_FP_RA : JVS_LEAF_WHOLE;
 }
