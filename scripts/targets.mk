@@ -67,3 +67,7 @@ $(BUILD)/tidy/%.ok: % $(TIDY_SEES)
 	$(CLANG_TIDY) --quiet $(TIDY_FLAGS) $< -- $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) 2>$@.log || \
 		{ cat $@.log >&2; false; }
 	@touch $@
+
+# ---- for scripts/cross.sh: all object files of the program, not linked
+cross-objects: $(OBJ) $(MAIN_OBJ)
+.PHONY: cross-objects

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Big: javac, regular expressions, XML, zip and parallel streams in one JVM."""
+import os
 import time
 
 from cputime import Watch
@@ -12,6 +13,18 @@ FLAGS = {"": (), "ZGC": ("-XX:+UseZGC",), "interpreted": ("-Xint",)}
 
 def is_unnamed(frame):
     return frame.is_java and (not frame.method or frame.method.startswith(("[", "+", "?")))
+
+
+def check_process_cpu(recording, samples, watch):
+    """The samples' time is the process's CPU time; less exactly where it must fight for the CPU."""
+    meta = recording.meta
+    cpu = watch.between(meta["start_time_ns"], meta["end_time_ns"])
+    mine = cpu / (meta["duration_ns"] * os.cpu_count())
+    got = sum(sample.value for sample in samples)
+    off = percent(got - cpu, cpu)
+    expect(abs(off) <= (5 if mine > 0.7 else 20), "samples say %.2f s, the process's clock %.2f s" % (
+        got / 1e9, cpu / 1e9))
+    return "CPU %+.1f %%, %.0f %% of the machine" % (off, 100 * mine)
 
 
 def record_big(run, seconds, flags):
@@ -29,11 +42,7 @@ def record_big(run, seconds, flags):
     expect(share <= 0.1, "%.2f %% with an unnamed Java frame" % share)
     run.note("%.3f %% with an unnamed Java frame" % share)
     everything = list(recording.samples())
-    cpu = watch.between(recording.meta["start_time_ns"], recording.meta["end_time_ns"])
-    got = sum(s.value for s in everything)
-    off = percent(got - cpu, cpu)
-    expect(abs(off) <= 5, "samples say %.2f s, the process's clock %.2f s" % (got / 1e9, cpu / 1e9))
-    run.note("CPU %+.1f %%" % off)
+    run.note(check_process_cpu(recording, everything, watch))
     run.note("all threads: %s" % check_complete(recording, everything, 99.8))
     run.note(str(run.check_invokes(everything)))
 
