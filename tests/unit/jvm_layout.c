@@ -107,6 +107,8 @@ static void leaves_out_rows_with_bad_names(void)
 	rows.fields[0] = (struct fake_field){ .type = "A", .name = (const char *)(uintptr_t)8 };
 	rows.fields[1] = (struct fake_field){ .type = "A", .name = endless };
 	rows.fields[2] = (struct fake_field){ .type = "A", .name = "_b", .offset = 3 };
+	rows.fields[4] =
+		(struct fake_field){ .type = (const char *)(uintptr_t)-2048, .name = "_d" };
 	rows.fields[3] = (struct fake_field){ .type = (const char *)(uintptr_t)-16, .name = "_c" };
 	fake_describe(&rows, tables);
 	ASSERT_INT(vmstructs_read(self, tables, &vm), 0);

@@ -11,6 +11,7 @@
 #define GAP_MAX	      (16 << 10) /* reading this much for nothing is cheaper than a call */
 #define REGION_MAX    (4u << 20) /* all strings of libjvm lie within 2 MiB */
 #define TOTAL_MAX     (32u << 20)
+#define REGIONS_MAX   1024 /* libjvm has one */
 #define PAGE_BYTES    4096ull
 #define PAGE_OF(addr) ((addr) & ~(PAGE_BYTES - 1))
 
@@ -80,12 +81,12 @@ int strings_read(const struct target *t, uint64_t *addresses, size_t count, stru
 	for (size_t at = 0; at < count; at += n) {
 		n = region_length(addresses + at, count - at);
 		start = addresses[at];
-		/* Addresses below the first page and at the very end are nobody's strings. */
-		if (start < PAGE_BYTES || addresses[at + n - 1] > UINT64_MAX - STRING_MAX)
+		/* The first page and the kernel's half are no process's strings. */
+		if (start < PAGE_BYTES || addresses[at + n - 1] > INT64_MAX - STRING_MAX)
 			continue;
 		end = addresses[at + n - 1] + STRING_MAX;
 		total += end - start;
-		if (total > TOTAL_MAX)
+		if (total > TOTAL_MAX || set.count == REGIONS_MAX)
 			break;
 		err = add_region(t, &set, start, end);
 		if (err) {

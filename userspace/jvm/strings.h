@@ -26,8 +26,8 @@ struct string_region {
 
 /*
  * Reads the memory around every address (order and repetition do not matter, 0 is skipped);
- * addresses is sorted in place. What cannot be read, or is over 32 MiB in all, is left out.
- * Returns 0, -ENOMEM, -ESRCH.
+ * addresses is sorted in place. What cannot be read, or is over 32 MiB or 1,024 places in all, is
+ * left out. Returns 0, -ENOMEM, -ESRCH.
  */
 int strings_read(const struct target *t, uint64_t *addresses, size_t count, struct strings *out);
 
