@@ -163,10 +163,10 @@ class Run:
 
     def java_command(self, program, *arguments, flags=(), wait=False, hold=0, jdk=None):
         jdk = jdk or self.jdk
-        command = [jdk.java, "-Xmx512m", "-XX:-UsePerfData"]
+        command = [*jdk.command(), "-Xmx512m", "-XX:-UsePerfData"]
         command += ["-Dwait=true"] if wait else []
         command += ["-Dhold=%d" % hold] if hold else []
-        return command + [*flags, "-cp", jdks.class_path(jdk.major), program, *arguments]
+        return command + [*flags, "-cp", jdk.class_path(), program, *arguments]
 
     def track(self, process):
         self.started.append(process)

@@ -8,6 +8,7 @@ is counted as unchecked; as an inner frame it is fine below an invoke of any nam
 """
 import re
 import subprocess
+import zipfile
 from collections import Counter
 
 import jdks
@@ -35,9 +36,9 @@ class Classes:
         if not wanted or self.jdk.major < 9:
             return
         self.cache.mkdir(parents=True, exist_ok=True)
-        subprocess.run([self.jdk.java, "-cp", jdks.class_path(11), "ClassBytes", self.cache],
-                       input="\n".join(wanted), text=True, check=True, timeout=60,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([*self.jdk.command(), "-cp", self.jdk.class_path(), "ClassBytes",
+                        self.jdk.inside(self.cache)], input="\n".join(wanted), text=True,
+                       check=True, timeout=120, stdout=subprocess.DEVNULL)
 
     def _path(self, name):
         relative = name.replace(".", "/") + ".class"
@@ -49,8 +50,20 @@ class Classes:
     def get(self, name):
         if name not in self.known:
             path = self._path(name)
-            self.known[name] = ClassFile(path.read_bytes()) if path else None
+            data = path.read_bytes() if path else self._from_jar(name)
+            self.known[name] = ClassFile(data) if data else None
         return self.known[name]
+
+    def _from_jar(self, name):
+        """JDK 8 has its classes in a jar."""
+        jar = self.jdk.home / "lib" / "rt.jar"
+        if not jar.exists():
+            return None
+        try:
+            with zipfile.ZipFile(jar) as opened:
+                return opened.read(name.replace(".", "/") + ".class")
+        except KeyError:
+            return None
 
 
 class Verdict:

@@ -14,13 +14,16 @@ LIVE = BUILD / "live"
 
 
 class Jdk:
-    """A Java home. `root` is the folder it is chrooted into, for JDKs that live in one."""
+    """
+    A Java home. `root` is the folder it must be chrooted into, for JDKs that were unpacked into a
+    root of their own (scripts/jdks.sh); `home` is below it then, as the host sees it.
+    """
 
     def __init__(self, home, version, root=None):
         self.home = Path(home)
         self.version = version
         self.root = root
-        numbers = version.split(".")
+        numbers = re.split(r"[._]", version)
         self.major = int(numbers[1] if numbers[0] == "1" else numbers[0])
         self.java = self.home / "bin" / "java"
         self.javac = self.home / "bin" / "javac"
@@ -31,6 +34,31 @@ class Jdk:
     def libjvm(self):
         return next(self.home.glob("**/server/libjvm.so"))
 
+    def command(self):
+        """The words that start its java."""
+        if self.root:
+            return ["chroot", self.root, "/" + str(self.java.relative_to(self.root))]
+        return [self.java]
+
+    def inside(self, path):
+        """A path of the host as java sees it; what is in LIVE is shared with a root."""
+        if self.root and path.is_relative_to(LIVE):
+            return Path("/jvmscope") / path.relative_to(LIVE)
+        return path
+
+    def class_path(self):
+        return ":".join(str(self.inside(folder)) for folder in class_folders(self.major))
+
+
+def asked_version(command):
+    """What "java -version" says; None when it says nothing of the kind."""
+    try:
+        done = subprocess.run([*command, "-version"], capture_output=True, text=True, timeout=60,
+                              check=False)
+        return re.search(r'version "([\d._]+)', done.stderr).group(1)
+    except (OSError, AttributeError, subprocess.TimeoutExpired):
+        return None
+
 
 def version_of(home):
     """The version of a Java home by its release file, or by asking it; None when it is no JDK."""
@@ -39,12 +67,7 @@ def version_of(home):
         return re.search(r'JAVA_VERSION="([^"]+)"', text).group(1).split("-")[0].split("+")[0]
     except (OSError, AttributeError):
         pass
-    try:
-        done = subprocess.run([home / "bin" / "java", "-version"], capture_output=True, text=True,
-                              timeout=30, check=False)
-        return re.search(r'version "([\d._]+)', done.stderr).group(1).replace("_", ".")
-    except (OSError, AttributeError, subprocess.TimeoutExpired):
-        return None
+    return asked_version([home / "bin" / "java"])
 
 
 def find():
@@ -60,6 +83,28 @@ def find():
         if version:
             jdk = Jdk(home, version)
             found.setdefault(jdk.major, jdk)
+    return [found[major] for major in sorted(found)]
+
+
+def find_in_root(root):
+    """The JREs that scripts/jdks.sh unpacked into a root, whose /jvmscope becomes our LIVE."""
+    root = Path(root).resolve()
+    shared = root / "jvmscope"
+    shared.mkdir(exist_ok=True)
+    for target, options in (("proc", ["-t", "proc", "proc"]), ("dev", ["--bind", "/dev"]),
+                            ("jvmscope", ["--bind", LIVE])):
+        if subprocess.run(["mountpoint", "-q", root / target], check=False).returncode:
+            subprocess.run(["mount", *options, root / target], check=True)
+    found = {}
+    for home in sorted((root / "usr" / "lib" / "jvm").glob("java-*-openjdk-*")):
+        home = home / "jre" if (home / "jre" / "bin" / "java").exists() else home
+        if home.is_symlink() or not (home / "bin" / "java").exists():
+            continue
+        inner = "/" + str((home / "bin" / "java").relative_to(root))
+        version = asked_version(["chroot", root, inner])
+        if version:
+            jdk = Jdk(home, version, root)
+            found[jdk.major] = jdk
     return [found[major] for major in sorted(found)]
 
 
@@ -86,7 +131,8 @@ def compile_set(jdks, folder, release, lowest, out):
     sources = sorted(here.glob("*.java"))
     done = out / ".done"
     # The newest JDKs drop old language levels; the lowest that can is the safest.
-    able = [jdk for jdk in jdks if jdk.major >= max(lowest, release if release > 9 else 9)]
+    able = [jdk for jdk in jdks if jdk.javac.exists() and not jdk.root
+            and jdk.major >= max(lowest, release if release > 9 else 9)]
     if not sources or not able or not is_older(done, sources):
         return
     shutil.rmtree(out, ignore_errors=True)
@@ -124,12 +170,8 @@ def compile_all(jdks):
 
 def class_folders(major):
     """The folders of classes that a JDK can run, newest language first."""
-    levels = [21, 17, 11] if major >= 11 else [8]
+    levels = [21, 17, 11, 8] if major >= 11 else [8]
     return [LIVE / "classes" / str(level) for level in levels if level <= major]
-
-
-def class_path(major):
-    return ":".join(str(folder) for folder in class_folders(major))
 
 
 def edited_home(jdk, name, edit):

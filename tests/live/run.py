@@ -3,7 +3,7 @@
 """
 Runs the live tests: JVMs whose behaviour is known are recorded, and the recordings judged.
 
-usage: run.py [--quick | --full | --soak] [--jdk 17,25] [--list] [NAME]...
+usage: run.py [--quick | --full | --soak | --vm | --jdks ROOT] [--jdk 17,25] [--list] [--compile] [NAME]...
 
 NAME is a test, or the first words of one ("deep", "exit status"). The last line is
 "live: N passed, N failed, N skipped"; the exit status is 0 only when nothing failed. Where the
@@ -67,9 +67,22 @@ def run_jobs(jobs):
         started = time.monotonic()
         result, text = ("skipped", job.skip) if job.skip else run_one(job)
         counts[result] += 1
+        job.result = result
         print("%-7s %s (%.1f s)%s" % (result, job.name, time.monotonic() - started,
                                       ": " + text if text else ""), flush=True)
     return counts
+
+
+def print_table(jobs, found):
+    """The support table: a row for each JDK, a column for each test."""
+    columns = list(dict.fromkeys(job.title for job in jobs))
+    cells = {(job.jdk.major, job.title): job.result for job in jobs}
+    print("\n| JDK | %s |" % " | ".join(columns))
+    print("|---" * (len(columns) + 1) + "|")
+    for jdk in found:
+        row = [cells.get((jdk.major, column), "-") for column in columns]
+        print("| %s | %s |" % (jdk.version, " | ".join(row)))
+    print()
 
 
 def main():
@@ -78,6 +91,9 @@ def main():
     parser.add_argument("--quick", action="store_const", const="quick", dest="mode")
     parser.add_argument("--full", action="store_const", const="full", dest="mode")
     parser.add_argument("--soak", action="store_const", const="soak", dest="mode")
+    parser.add_argument("--vm", action="store_const", const="vm", dest="mode")
+    parser.add_argument("--jdks", metavar="ROOT", help="also the JREs in ROOT, see scripts/jdks.sh")
+    parser.add_argument("--compile", action="store_true", help="compiles the programs and ends")
     parser.add_argument("--jdk", help="major versions, with commas; all that are found")
     parser.add_argument("--list", action="store_true", help="names the tests and ends")
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -85,13 +101,21 @@ def main():
 
     tests = load_tests()
     found = jdks.find()
+    mode = options.mode or ("full" if options.names else "quick")
+    if options.jdks:
+        mode = "jdks"
+        jdks.compile_all(found)
+        found = sorted(found + jdks.find_in_root(options.jdks), key=lambda jdk: jdk.major)
     if options.jdk:
         wanted = {int(major) for major in options.jdk.split(",")}
         found = [jdk for jdk in found if jdk.major in wanted]
-    mode = options.mode or ("full" if options.names else "quick")
     jobs = suite.jobs(tests, found, mode, options.names)
     if options.list:
         print("\n".join(job.name for job in jobs))
+        return 0
+
+    if options.compile:
+        jdks.compile_all(found)
         return 0
 
     print("live: JDKs: %s" % (", ".join("%s %s in %s" % (jdk.major, jdk.version, jdk.home)
@@ -109,6 +133,8 @@ def main():
         if reason and (job.needs_bpf or not found):
             job.skip = reason
     counts = run_jobs(jobs)
+    if options.jdks:
+        print_table(jobs, found)
     print("live: %(ok)d passed, %(FAILED)d failed, %(skipped)d skipped" % counts)
     return 1 if counts["FAILED"] else 0
 

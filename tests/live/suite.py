@@ -25,9 +25,8 @@ class Job:
         self.arguments = test.params[label]
         self.limit = test.limit
         self.needs_bpf = test.needs_bpf
-        self.name = " ".join(word for word in (test.name, label) if word)
-        if jdk:
-            self.name += ", %s" % jdk
+        self.title = " ".join(word for word in (test.name, label) if word)
+        self.name = "%s, %s" % (self.title, jdk) if jdk else self.title
         self.skip = None
 
 
@@ -69,7 +68,9 @@ def jobs(tests, jdks, mode, names=()):
         labels, every = list(entry.params), entry.each_jdk
         if mode == "quick":
             labels, every = quick_labels(entry)
-        elif mode not in entry.modes and not names:
+        elif mode not in entry.modes and (not names or mode in ("vm", "jdks")):
+            continue
+        elif names and set(entry.modes) <= {"vm", "jdks"} and mode not in entry.modes:
             continue
         for label in labels:
             for jdk in (able if every else able[:1]):

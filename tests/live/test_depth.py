@@ -6,14 +6,15 @@ from harness import Failure, check_complete, expect, percent
 from recording import ends_in_root, total
 from suite import test
 
-CYCLE = re.compile(r"DeepRecursion\.[abc]$")
+CYCLE = re.compile(r"(DeepRecursion|Recursion8)\.[abc]$")
 
 
-def record_deep(run, depth, flags=(), *arguments):
-    jvm = run.java("DeepRecursion", depth, 3, flags=("-Xss16m", *flags), wait=True, hold=20)
+def record_deep(run, depth, flags=(), *arguments, program="DeepRecursion"):
+    jvm = run.java(program, depth, 3, flags=("-Xss16m", *flags), wait=True, hold=20)
     recording, truth = run.record_all(jvm, "-F", 499, *arguments)
-    expect(truth["depth"] == depth, "the program went %s deep" % truth["depth"])
-    samples = [s for s in recording.samples(name="deep") if s.has("DeepRecursion.leaf")]
+    went = truth.get("recursion", truth)["depth"]
+    expect(went == depth, "the program went %s deep" % went)
+    samples = [s for s in recording.samples(name="deep") if s.has(program + ".leaf")]
     share = percent(total(samples), total(recording.samples(name="deep")))
     expect(share >= 99, "leaf() in only %.1f %% of thread deep" % share)
     return recording, samples
@@ -25,7 +26,7 @@ def expect_exact(recording, samples, depth, run):
         if not sample.is_complete:
             continue
         count = sum(1 for frame in sample.frames if CYCLE.match(frame.method))
-        if count != depth or not sample.has("DeepRecursion.run"):
+        if count != depth or not sample.has("java.lang.Thread.run"):
             raise Failure("%d frames of the recursion, not %d\n%s" % (count, depth, sample.text()))
     run.check_invokes(samples)
 
@@ -48,8 +49,13 @@ def exact_interpreted(run, depth):
 
 @test("depth over the limit", params=CUT, quick=["2000"])
 def cut(run, depth):
+    cut_of(run, depth)
+
+
+def cut_of(run, depth, program="DeepRecursion"):
     # Inlined calls are no frames of their own: without inlining the depth is that of the stack.
-    recording, samples = record_deep(run, depth, ("-XX:CompileCommand=dontinline,DeepRecursion::*",))
+    recording, samples = record_deep(run, depth, ("-XX:CompileCommand=dontinline,%s::*" % program,),
+                                     program=program)
     whole = [s for s in samples if s.state != "truncated"]
     expect(not whole, "not marked truncated:\n%s" % (whole[0].text() if whole else ""))
     rootless = [s for s in samples if not ends_in_root(s.frames)]

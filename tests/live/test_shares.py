@@ -17,16 +17,16 @@ FLAGS = {
 }
 
 
-def shares_of(run, flags, seconds=4, hz=997):
-    jvm = run.java("MixShares", seconds, flags=flags, wait=True, hold=20)
+def shares_of(run, flags, seconds=4, hz=997, program="MixShares"):
+    jvm = run.java(program, seconds, flags=flags, wait=True, hold=20)
     recording, truth = run.record_all(jvm, "-F", hz, seconds=seconds + 60)
     samples = list(recording.samples(name="mix"))
     expect(total(samples) >= 2000, "only %d samples" % total(samples))
-    run.note(check_shares(samples, named("MixShares", truth["cpu_ns"])))
+    run.note(check_shares(samples, named(program, truth["cpu_ns"])))
     run.note(check_complete(recording, samples))
     run.note(check_cpu(samples, sum(truth["cpu_ns"].values())))
-    missing = total(s for s in samples if not s.has("MixShares.run"))
-    expect(missing <= total(samples) / 1000, "%d samples without MixShares.run" % missing)
+    missing = total(s for s in samples if not s.has(program + ".run"))
+    expect(missing <= total(samples) / 1000, "%d samples without %s.run" % (missing, program))
     run.check_invokes(samples)
 
 

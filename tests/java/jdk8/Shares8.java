@@ -3,7 +3,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
 
-/** MixShares in the language of Java 8, on thread "mix". Argument: seconds. */
+/** MixShares in the language of Java 8, on thread "mix". Argument: seconds of CPU time. */
 public class Shares8 {
     static long spin(long x, int n) {
         for (int i = 0; i < n; i++) {
@@ -26,11 +26,11 @@ public class Shares8 {
         } while (Truth8.cpu() - start < ns);
     }
 
-    static void run(long end, Map<String, Long> cpu) {
+    static void run(long ns, Map<String, Long> cpu) {
         Random random = new Random(1);
         long heavy = 0;
         long light = 0;
-        while (System.nanoTime() < end) {
+        while (Truth8.cpu() < ns) {
             long a = Truth8.cpu();
             heavy((long) (7_000_000 * (0.5 + random.nextDouble())));
             long b = Truth8.cpu();
@@ -46,7 +46,7 @@ public class Shares8 {
         final long seconds = arguments.length > 0 ? Long.parseLong(arguments[0]) : 8;
         final Map<String, Long> cpu = new LinkedHashMap<>();
         Truth8.ready();
-        Thread thread = new Thread(() -> run(System.nanoTime() + seconds * 1_000_000_000L, cpu), "mix");
+        Thread thread = new Thread(() -> run(seconds * 1_000_000_000L, cpu), "mix");
         thread.start();
         thread.join();
         Truth8.end("cpu_ns", cpu);
