@@ -76,6 +76,7 @@ static __always_inline void jvs_begin_walk(struct jvs_walk *w, const struct jvs_
 	w->anchored = 0;
 	w->heap_frames = 0;
 	w->deoptimizing = 0;
+	w->nameless = 0;
 	w->unmapped = 0;
 	w->fail_pc = 0;
 	w->fail_sp = 0;

@@ -46,6 +46,10 @@ JVS_INLINE __u64 jvs_equal(__u64 a, __u64 b)
 /* Instructions, first byte lowest. */
 #define JVS_PUSH_RBP	     0x55u
 #define JVS_POP_RBP	     0x5du
+#define JVS_PUSH_RAX	     0x50u /* and up to 57 the other low registers; the upper ones with 41 */
+#define JVS_POP_RAX	     0x58u
+#define JVS_REX_B	     0x41u
+#define JVS_REX_W	     0x48u /* and up to 4f */
 #define JVS_LEAVE	     0xc9u
 #define JVS_LEAVE_TESTB	     0xf641c9u /* leave; testb [r15 + ...] */
 #define JVS_LEAVE_CMP	     0x8349c9u /* leave; cmp [r15 + ...], imm8 */
@@ -196,47 +200,71 @@ left:
 }
 
 /*
- * Bytes taken by the last "sub rsp, n" in the 160 bytes before pc; 0: none.
+ * Bytes taken by the last "sub rsp, n" in the 160 bytes before pc; 0: none. JVS_SPILL_PUSH is or-ed
+ * when what comes before it may be a push.
+ *
  * Returning at the first match costs the verifier nothing: the path ends there.
  */
+#define JVS_SPILL_PUSH 0x10000
 JVS_FN int jvs_scan_spill(struct jvs_walk *w)
 {
-	__u32 at, bytes;
+	__u32 at, bytes, before;
 
 	if (!w || jvs_read_user(w->code, 168, w->pc - 160))
 		return 0;
 
-	for (__u32 i = 0; i < 156; i++) {
+	for (__u32 i = 0; i < 155; i++) {
 		at = 155 - i;
 		bytes = jvs_bytes4(w, at);
+		before = (jvs_byte(w, at - 1) & 0xf8) == JVS_PUSH_RAX ? JVS_SPILL_PUSH : 0;
 		if ((bytes & 0xffffff) == JVS_SUB_RSP_8)
-			return bytes >> 24;
+			return bytes >> 24 | before;
 		if ((bytes & 0xffffff) == JVS_SUB_RSP_32)
-			return jvs_bytes4(w, at + 3) & 0xffff;
+			return (jvs_bytes4(w, at + 3) & 0xffff) | before;
 	}
 	return 0;
 }
 
 /*
- * Words that lie on the frame at the call before pc: arguments pushed for a stub, which are popped
- * after the call, or room made for them with "sub rsp", which is given back there. "add rsp" before
- * "pop rbp" is the method's own return.
+ * Words that lie on the frame at the call before pc, by what the code behind it takes off:
+ *
+ *	pop ...				arguments pushed for a stub
+ *	add rsp, n [; mov] [; pop rax]	room made for them, below a rax that is not to change
+ *
+ * "add rsp; pop rbp" is the method's own return.
  */
 JVS_FN int jvs_scan_arguments(struct jvs_walk *w)
 {
-	__u32 byte;
+	__u32 byte, at = 0, words;
 
-	if (!w || jvs_read_user(w->code, 8, w->pc))
+	if (!w || jvs_read_user(w->code, 16, w->pc))
 		return 0;
-	if ((jvs_bytes4(w, 0) & 0xffffff) == JVS_ADD_RSP_8)
-		return jvs_byte(w, 4) == JVS_POP_RBP ? 0 : jvs_byte(w, 3) >> 3;
 
-	for (__u32 i = 0; i < 4; i++) {
-		byte = jvs_byte(w, i);
-		if (byte < 0x58 || byte > 0x5f || byte == JVS_POP_RBP)
-			return i;
+	if ((jvs_bytes4(w, 0) & 0xffffff) == JVS_ADD_RSP_8) {
+		words = jvs_byte(w, 3) >> 3;
+		if (jvs_byte(w, 4) == JVS_POP_RBP)
+			return 0;
+		if (jvs_byte(w, 4) == JVS_POP_RAX)
+			return words + 1;
+		/* A move between 64-bit registers is three bytes. */
+		if ((jvs_byte(w, 4) & 0xf8) == JVS_REX_W && jvs_byte(w, 7) == JVS_POP_RAX)
+			return words + 1;
+		return words;
 	}
-	return 4;
+
+	for (words = 0; words < 4; words++) {
+		byte = jvs_byte(w, at);
+		if (byte == JVS_POP_RBP)
+			return words;
+		if (byte == JVS_REX_B) {
+			at++;
+			byte = jvs_byte(w, at);
+		}
+		if ((byte & 0xf8) != JVS_POP_RAX)
+			return words;
+		at++;
+	}
+	return words;
 }
 
 enum jvs_epilogue {

@@ -122,12 +122,16 @@ JVS_INLINE int jvs_leave_part(struct jvs_walk *w, int leaf)
  */
 JVS_INLINE __u64 jvs_find_cfa(struct jvs_walk *w, __u64 cfa)
 {
-	__u64 spilled, at;
+	__u32 spill = jvs_scan_spill(w), size = spill & (JVS_SPILL_PUSH - 1);
+	__u64 at;
 
-	spilled = jvs_scan_spill(w);
-	if (spilled && jvs_code_at(w, cfa + spilled - 8))
-		return cfa + spilled;
-	at = jvs_scan_stack(w, cfa - 8, JVS_SCAN_WORDS);
+	if (spill & JVS_SPILL_PUSH && jvs_code_at(w, cfa + size))
+		return cfa + size + 8;
+	if (size && jvs_code_at(w, cfa + size - 8))
+		return cfa + size;
+	at = jvs_scan_saved_fp(w, cfa - 8, JVS_SCAN_WORDS - 1);
+	if (!at)
+		at = jvs_scan_stack(w, cfa - 8, JVS_SCAN_WORDS);
 	return at ? at + 8 : 0;
 }
 
@@ -180,7 +184,9 @@ JVS_INLINE int jvs_leave_intrinsic(struct jvs_walk *w)
 	__u64 at = w->sp;
 
 	if (!jvs_code_at(w, at)) {
-		at = jvs_scan_stack(w, at, JVS_SPILL_WORDS);
+		at = jvs_scan_saved_fp(w, w->sp, JVS_SPILL_WORDS);
+		if (!at)
+			at = jvs_scan_stack(w, w->sp, JVS_SPILL_WORDS);
 		if (!at)
 			return JVS_STATUS_NMETHOD_RA;
 	}

@@ -121,10 +121,15 @@ JVS_FN int jvs_interpreter_begun(struct jvs_walk *w)
 			  JVS_HOW_ENTRY_PART);
 }
 
-/* Whether fp leads to a finished frame of the method in rbx. */
-JVS_INLINE bool jvs_frame_finished(const struct jvs_walk *w)
+/*
+ * Whether fp leads to a finished frame of the method in rbx. The call stub's frame has the Method*
+ * it calls at the same place, but its return address is in libjvm.
+ */
+JVS_INLINE bool jvs_frame_finished(struct jvs_walk *w)
 {
 	if (!jvs_fp_near(w, JVS_STUB_FRAME_MAX) || jvs_read_word(w->fp + JVS_FP_METHOD) != w->bx)
+		return false;
+	if (!jvs_in_heaps(w, jvs_read_word(w->fp + 8)))
 		return false;
 	return jvs_read_word(w->fp + JVS_FP_SENDER_SP) == w->r13 || w->fp - w->sp < 0x100;
 }
@@ -199,14 +204,23 @@ JVS_INLINE __u32 jvs_bci(const struct jvs_walk *w, const struct jvs_java_layout 
 	return bcp >= code && bcp - code <= 0xffff ? bcp - code : JVS_NO_BCI;
 }
 
-/* In a recursion the method is the one of the frame before. */
+/*
+ * The ConstMethod of a frame's method; 0 when it is none. A leaf's method may be anything, a
+ * caller's needs less of a test. In a recursion it is the one of the frame before.
+ */
 JVS_INLINE __u64 jvs_const_method(struct jvs_walk *w, const struct jvs_java_layout *java,
 				  __u64 method)
 {
+	if (method < JVS_LOWEST_ADDRESS || method & 7)
+		return 0;
+	if (w->at != JVS_AT_RETURN)
+		return jvs_is_method(w, method) ? w->const_method : 0;
 	if (method != w->last_method) {
 		w->last_const_method = jvs_read_word(method + java->method_const_method);
 		w->last_method = method;
 	}
+	if (w->last_const_method < JVS_LOWEST_ADDRESS || w->last_const_method & 7)
+		return 0;
 	return w->last_const_method;
 }
 
@@ -237,20 +251,17 @@ JVS_FN int jvs_step_interpreter(struct jvs_walk *w)
 		return JVS_STATUS_INTERPRETER_READ;
 
 	method = w->word[JVS_INTERPRETER_LOW - 3];
-	if (method < JVS_LOWEST_ADDRESS || method & 7)
-		return JVS_STATUS_INTERPRETER_METHOD;
-	if (w->at != JVS_AT_RETURN) {
-		if (!jvs_is_method(w, method))
-			return JVS_STATUS_INTERPRETER_METHOD;
-		const_method = w->const_method;
+	const_method = jvs_const_method(w, java, method);
+	if (const_method) {
+		jvs_set_frame(w, method, JVS_FRAME_INTERPRETED, jvs_bci(w, java, const_method),
+			      const_method >> 3);
+	} else if (w->deoptimizing && w->at == JVS_AT_RETURN) {
+		/* The VM is filling in frames it has made room for: linked, but still nameless. */
+		jvs_set_frame(w, w->pc, JVS_FRAME_STUB, 0, 0);
+		w->nameless = 1;
 	} else {
-		const_method = jvs_const_method(w, java, method);
-		if (const_method < JVS_LOWEST_ADDRESS || const_method & 7)
-			return JVS_STATUS_INTERPRETER_METHOD;
+		return JVS_STATUS_INTERPRETER_METHOD;
 	}
-
-	jvs_set_frame(w, method, JVS_FRAME_INTERPRETED, jvs_bci(w, java, const_method),
-		      const_method >> 3);
 	return jvs_go(w, w->word[JVS_INTERPRETER_LOW + 1], w->word[JVS_INTERPRETER_LOW - 1],
 		      w->word[JVS_INTERPRETER_LOW]);
 }

@@ -298,6 +298,8 @@ JVS_INLINE __u32 jvs_final_status(const struct jvs_walk *w, int result)
 {
 	if (result != JVS_STATUS_END)
 		return result;
+	if (w->nameless)
+		return JVS_STATUS_DEOPT;
 	if (w->walked > w->max_depth)
 		return JVS_STATUS_DEPTH;
 	return w->heap_frames ? JVS_STATUS_CONTINUATION : JVS_STATUS_END;

@@ -36,7 +36,7 @@ JVS_INLINE void jvs_set_blob_frame(struct jvs_walk *w, __u32 kind, __u64 begin)
 JVS_FN int jvs_step_adapter(struct jvs_walk *w, __u32 is_adapter)
 {
 	const struct jvs_target *t;
-	__u64 begin, length, ra, sp;
+	__u64 begin, length, ra, sp, at;
 	bool extended = false;
 
 	if (!w)
@@ -66,7 +66,14 @@ JVS_FN int jvs_step_adapter(struct jvs_walk *w, __u32 is_adapter)
 				  extended ? JVS_HOW_R13 : JVS_HOW_RA);
 	if (jvs_is_code(w, w->ax))
 		return jvs_go_how(w, w->ax, extended ? w->r13 : sp, w->fp, JVS_HOW_RAX);
-	return is_adapter ? JVS_STATUS_ADAPTER : JVS_STATUS_VTABLE_STUB;
+	if (!is_adapter)
+		return JVS_STATUS_VTABLE_STUB;
+
+	/* A collector's barrier in it has saved registers. */
+	at = jvs_scan_stack(w, sp, JVS_SCAN_MAX);
+	if (!at)
+		return JVS_STATUS_ADAPTER;
+	return jvs_go_how(w, jvs_read_word(at), extended ? w->r13 : at + 8, w->fp, JVS_HOW_SCAN);
 }
 
 /* Return address at [sp], if it is one. */

@@ -253,6 +253,24 @@ JVS_FN __u64 jvs_scan_stack(struct jvs_walk *w, __u64 base, __u32 count)
 }
 
 /*
+ * The same for a return address right above a saved fp that is the walk's: where fp is not used,
+ * the frame's two uppermost words. Two words that match are no accident, a stale return address is.
+ */
+JVS_FN __u64 jvs_scan_saved_fp(struct jvs_walk *w, __u64 base, __u32 count)
+{
+	if (!w || !jvs_fp_near(w, JVS_NATIVE_FP_MAX))
+		return 0;
+	for (__u32 i = 0; i < JVS_SCAN_MAX; i++) {
+		if (i >= count || jvs_read_user(w->word, 16, base + 8 * i))
+			break;
+		if (w->word[0] == w->fp && jvs_in_heaps(w, w->word[1]) &&
+		    jvs_is_code(w, w->word[1]))
+			return base + 8 * i + 8;
+	}
+	return 0;
+}
+
+/*
  * Whether an address is a Method; leaves its ConstMethod in w->const_method.
  *
  * Its constant pool's holder points back to the pool. The pool of a method-handle intrinsic is

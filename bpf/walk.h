@@ -106,6 +106,7 @@ struct jvs_walk {
 	__u32 heap_frames;
 	__u32 heap_frames_here; /* right below the frame that is next */
 	__u32 deoptimizing;
+	__u32 nameless; /* frames that are only being made */
 	__u32 unmapped;
 	__u32 walk_ns;
 	__u32 max_depth;

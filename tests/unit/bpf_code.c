@@ -167,6 +167,8 @@ static void finds_what_a_barrier_stub_spilled(void)
 	ASSERT_INT(jvs_scan_spill(w), 0x58);
 	put_code(w->pc - 20, 0x48, 0x81, 0xec, 0x20, 0x01, 0x00, 0x00);
 	ASSERT_INT(jvs_scan_spill(w), 0x120);
+	put_code(w->pc - 21, 0x50); /* push rax before it */
+	ASSERT_INT(jvs_scan_spill(w), 0x120 | JVS_SPILL_PUSH);
 	w->pc = HEAP + 0x2000;
 	ASSERT_INT(jvs_scan_spill(w), 0);
 }
@@ -184,6 +186,16 @@ static void counts_the_arguments_popped_after_a_call(void)
 	ASSERT_INT(jvs_scan_arguments(w), 2);
 	put_code(w->pc, 0x48, 0x83, 0xc4, 0x10, 0x5d); /* before pop rbp: the method returns */
 	ASSERT_INT(jvs_scan_arguments(w), 0);
+	put_code(w->pc, 0x41, 0x58, 0x5b, 0x85, 0xdb); /* pop r8; pop rbx */
+	ASSERT_INT(jvs_scan_arguments(w), 2);
+	put_code(w->pc, 0x41, 0x5d, 0x48); /* pop r13 is not pop rbp */
+	ASSERT_INT(jvs_scan_arguments(w), 1);
+	put_code(w->pc, 0x48, 0x83, 0xc4, 0x10, 0x48, 0x8b, 0xf8, 0x58); /* mov; pop rax */
+	ASSERT_INT(jvs_scan_arguments(w), 3);
+	put_code(w->pc, 0x48, 0x83, 0xc4, 0x10, 0x58, 0xe9); /* pop rax */
+	ASSERT_INT(jvs_scan_arguments(w), 3);
+	put_code(w->pc, 0x48, 0x83, 0xc4, 0x10, 0x48, 0x8b, 0xf8, 0xe9); /* mov; jmp */
+	ASSERT_INT(jvs_scan_arguments(w), 2);
 }
 
 /* leave; pop r13; mov rsp, rbx; jmp r13, with pc at each of its instructions. */

@@ -227,6 +227,52 @@ static void barrier_stub_spilled_registers(void)
 	}
 }
 
+/* push rax; sub rsp, 16; call: rax is not to change, so it lies above the arguments. */
+static void barrier_call_of_c1_pushed_rax_first(void)
+{
+	w->pc = code + 0x1c0;
+	put_code(code + 0x1b0, 0x50, 0x48, 0x83, 0xec, 0x10);
+	put_words(SP + 24 + 24, caller, 0, 0x5550, caller + 1);
+	put_words(SP + 24 + 32, 0x5550, caller + 1);
+	ASSERT_STEP(JVS_FRAME_NMETHOD, JVS_HOW_SCAN);
+	ASSERT_AT(caller + 1, SP + 24 + 48, 0x5550);
+}
+
+/* A stale return address lies lower than the real one, which is above the saved fp. */
+static void the_saved_fp_tells_which_word_is_real(void)
+{
+	w->pc = code + 0x50;
+	w->fp = SP + 0x100;
+	put_words(SP + 40, 0, caller, SP + 0x100, caller + 1);
+	ASSERT_STEP(JVS_FRAME_NMETHOD, JVS_HOW_SCAN);
+	ASSERT_AT(caller + 1, SP + 72, SP + 0x100);
+}
+
+/* A method-handle intrinsic in a load barrier: all registers are on its return address. */
+static void intrinsic_that_spilled_registers(void)
+{
+	put_u64(method + BLOB_NAME, NAME_NATIVE);
+	put_u32(method + BLOB_FRAME_SIZE, 0);
+	w->pc = code + 0x50;
+	w->at = JVS_AT_RETURN;
+	w->fp = SP + 0x400;
+	put_u64(SP + 0x48, caller);
+	put_words(SP + 0x140, SP + 0x400, caller + 1);
+	ASSERT_STEP(JVS_FRAME_NMETHOD, JVS_HOW_NO_FRAME);
+	ASSERT_AT(caller + 1, SP + 0x150, SP + 0x400);
+
+	/* Without the pair: the lowest word. */
+	w->pc = code + 0x50;
+	w->sp = SP;
+	w->fp = SP + 0x408;
+	ASSERT_STEP(JVS_FRAME_NMETHOD, JVS_HOW_NO_FRAME);
+	ASSERT_AT(caller, SP + 0x50, SP + 0x408);
+
+	w->pc = code + 0x50;
+	w->sp = SP + 0x1000;
+	ASSERT_INT(jvs_step(w), JVS_STATUS_NMETHOD_RA);
+}
+
 static void a_pushed_word_is_found(void)
 {
 	w->pc = code + 0x50;
@@ -286,6 +332,9 @@ static CU_TestInfo tests[] = {
 	{ "arguments pushed for a stub are skipped", arguments_pushed_for_a_stub_are_skipped },
 	{ "pops after a Java call are not arguments", pops_after_a_java_call_are_not_arguments },
 	{ "barrier stub spilled registers", barrier_stub_spilled_registers },
+	{ "barrier call of C1 pushed rax first", barrier_call_of_c1_pushed_rax_first },
+	{ "the saved fp tells which word is real", the_saved_fp_tells_which_word_is_real },
+	{ "intrinsic that spilled registers", intrinsic_that_spilled_registers },
 	{ "a pushed word is found", a_pushed_word_is_found },
 	{ "no return address ends the walk", no_return_address_ends_the_walk },
 	{ "unreadable stack is told", unreadable_stack_is_told },

@@ -106,6 +106,25 @@ static void finished_frame_of_a_method_entry(void)
 	ASSERT_AT(CALLER, SENDER_SP, CALLER_FP);
 }
 
+/*
+ * Called by the VM, before "push rbp": the call stub's frame has the Method* where an interpreted
+ * one has it.
+ */
+static void frame_not_begun_below_the_call_stub(void)
+{
+	__u64 stub = INTERPRETER + 0x6000;
+
+	world.target.java.call_stub_return = stub;
+	w->pc = METHOD_ENTRY + 0x10;
+	w->fp = SP + 0x60;
+	w->bx = METHOD;
+	w->r13 = SP + 8;
+	put_u64(SP, stub);
+	put_words(SP + 0x60 - 24, METHOD, 0, 0, SP + 0x200, LIBRARY + 0x100);
+	ASSERT_STEP(JVS_FRAME_INTERPRETED, JVS_HOW_ENTRY);
+	ASSERT_AT(stub, SP + 8, SP + 0x60);
+}
+
 /* Before "push rbp": fp is the caller's, which is interpreted too. */
 static void frame_not_begun(void)
 {
@@ -289,6 +308,7 @@ static CU_TestInfo tests[] = {
 	{ "frame being built", frame_being_built },
 	{ "finished frame of a method entry", finished_frame_of_a_method_entry },
 	{ "frame not begun", frame_not_begun },
+	{ "frame not begun below the call stub", frame_not_begun_below_the_call_stub },
 	{ "sender's sp may be a little below sp", sender_sp_may_be_a_little_below_sp },
 	{ "frame being torn down", frame_being_torn_down },
 	{ "torn down with the dead frame overwritten", torn_down_with_the_dead_frame_overwritten },

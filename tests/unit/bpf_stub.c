@@ -72,6 +72,15 @@ static void adapter_that_called_the_vm(void)
 	ASSERT_AT(caller, SP + 0x108, 0);
 }
 
+/* A collector's barrier in a C2I adapter. */
+static void adapter_that_saved_registers(void)
+{
+	w->pc = put_stubs(NAME_ADAPTER, 0, 0) + 0x80;
+	put_words(SP, 1, 2, 3, caller);
+	ASSERT_STEP(JVS_FRAME_ADAPTER, JVS_HOW_SCAN);
+	ASSERT_AT(caller, SP + 32, 0);
+}
+
 static void adapter_without_a_return_address(void)
 {
 	w->pc = put_stubs(NAME_ADAPTER, 0, 0) + 0x80;
@@ -322,6 +331,7 @@ static CU_TestInfo tests[] = {
 	{ "vtable stub has no frame", vtable_stub_has_no_frame },
 	{ "c2i adapter extends the caller", c2i_adapter_extends_the_caller },
 	{ "adapter that called the VM", adapter_that_called_the_vm },
+	{ "adapter that saved registers", adapter_that_saved_registers },
 	{ "adapter without a return address", adapter_without_a_return_address },
 	{ "runtime stub by its size", runtime_stub_by_its_size },
 	{ "runtime stub with part of its frame", runtime_stub_with_part_of_its_frame },

@@ -263,10 +263,32 @@ static void failures_below_deoptimization_are_told_apart(void)
 
 	w->pc = deopt + 0x20;
 	w->at = JVS_AT_RETURN;
-	put_words(SP + 48, 0x5550, INTERPRETER + 0x4000);
+	put_words(SP + 48, 0, INTERPRETER + 0x4000);
 	ASSERT_INT(walk(), JVS_STATUS_DEOPT);
 	ASSERT_INT(w->walked, 1);
 	ASSERT_INT(w->fail_pc, INTERPRETER + 0x4000);
+}
+
+/* The VM fills in frames that are linked already, from the outside in. */
+static void frames_being_made_by_deoptimization(void)
+{
+	__u64 deopt = put_blob(NAME_DEOPT, 12, 8, 0) + BLOB_CODE;
+	__u64 stub = put_blob(NAME_STUBS, 8, 0, 0) + BLOB_CODE + 0x20;
+
+	world.target.java.call_stub_return = stub;
+	w->pc = deopt + 0x20;
+	w->at = JVS_AT_RETURN;
+	put_words(SP + 48, SP + 0x100, INTERPRETER + 0x4000);
+	put_words(SP + 0x100 - 8, SP + 0x110, SP + 0x200, INTERPRETER + 0x4100);
+	put_words(SP + 0x200 - 24, METHOD, 0, SP + 0x210, SP + 0x300, stub);
+	put_words(SP + 0x300, 0, ROOT + 4);
+	ASSERT_INT(walk(), JVS_STATUS_DEOPT);
+	ASSERT_INT(w->walked, 5);
+	ASSERT_INT(kind_of(1), JVS_FRAME_STUB);
+	ASSERT_INT(address_of(1), INTERPRETER + 0x4000);
+	ASSERT_INT(kind_of(2), JVS_FRAME_INTERPRETED);
+	ASSERT_INT(address_of(4), ROOT + 4);
+	ASSERT_INT(w->fail_pc, 0);
 }
 
 /* ---- the anchor */
@@ -367,6 +389,7 @@ static CU_TestInfo tests[] = {
 	{ "frames in the heap are marked", frames_in_the_heap_are_marked },
 	{ "failures below deoptimization are told apart",
 	  failures_below_deoptimization_are_told_apart },
+	{ "frames being made by deoptimization", frames_being_made_by_deoptimization },
 	{ "goes on at the anchor", goes_on_at_the_anchor },
 	{ "anchor without a pc has it below sp", anchor_without_a_pc_has_it_below_sp },
 	{ "anchor is not used", anchor_is_not_used },
