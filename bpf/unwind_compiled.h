@@ -16,6 +16,20 @@
 #define JVS_SPILL_WORDS 64 /* all registers, vectors included: 27 seen */
 #define JVS_SCAN_WORDS	8  /* words looked at above a frame; 1 is the most seen in methods */
 
+/*
+ * Whether a word can be the return address of a Java method: compiled code is called from the code
+ * heaps only. An address in a library is a stale one.
+ */
+JVS_INLINE bool jvs_is_caller(struct jvs_walk *w, __u64 word)
+{
+	return jvs_in_heaps(w, word) && jvs_is_code(w, word);
+}
+
+JVS_INLINE bool jvs_caller_at(struct jvs_walk *w, __u64 at)
+{
+	return jvs_is_caller(w, jvs_read_word(at));
+}
+
 /* How much of its frame an interrupted method has. Returns an enum jvs_leaf. */
 #ifdef __TARGET_ARCH_arm64
 JVS_FN int jvs_method_leaf(struct jvs_walk *w, __u32 is_native)
@@ -67,7 +81,7 @@ JVS_FN int jvs_method_leaf(struct jvs_walk *w, __u32 is_native)
 	if (jvs_read_user(w->code, 24, w->pc - 1))
 		return JVS_LEAF_UNREADABLE;
 	leaf = jvs_scan_return(w);
-	if (leaf == JVS_LEAF_FP_RA && !jvs_code_at(w, w->sp + 8))
+	if (leaf == JVS_LEAF_FP_RA && !jvs_caller_at(w, w->sp + 8))
 		return JVS_LEAF_WHOLE;
 	return leaf;
 }
@@ -125,9 +139,9 @@ JVS_INLINE __u64 jvs_find_cfa(struct jvs_walk *w, __u64 cfa)
 	__u32 spill = jvs_scan_spill(w), size = spill & (JVS_SPILL_PUSH - 1);
 	__u64 at;
 
-	if (spill & JVS_SPILL_PUSH && jvs_code_at(w, cfa + size))
+	if (spill & JVS_SPILL_PUSH && jvs_caller_at(w, cfa + size))
 		return cfa + size + 8;
-	if (size && jvs_code_at(w, cfa + size - 8))
+	if (size && jvs_caller_at(w, cfa + size - 8))
 		return cfa + size;
 	at = jvs_scan_saved_fp(w, cfa - 8, JVS_SCAN_WORDS - 1);
 	if (!at)
@@ -145,7 +159,7 @@ JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
 	/* C1 puts the arguments of some stubs on the stack. */
 	if (w->after_native && w->at == JVS_AT_RETURN) {
 		arguments = jvs_scan_arguments(w);
-		if (arguments > 0 && jvs_code_at(w, cfa + arguments * 8 - 8)) {
+		if (arguments > 0 && jvs_caller_at(w, cfa + arguments * 8 - 8)) {
 			cfa += arguments * 8;
 			w->how = JVS_HOW_EXTRA;
 		}
@@ -155,7 +169,7 @@ JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
 		return JVS_STATUS_NMETHOD_READ;
 	/* Between two Java frames a stale word is not possible; a cheap test will do. */
 	if (w->at != JVS_AT_RETURN || w->after_native)
-		certain = jvs_is_code(w, w->word[1]);
+		certain = jvs_is_caller(w, w->word[1]);
 	else
 		certain = jvs_in_heaps(w, w->word[1]);
 	if (!certain) {
@@ -183,7 +197,7 @@ JVS_INLINE int jvs_leave_intrinsic(struct jvs_walk *w)
 {
 	__u64 at = w->sp;
 
-	if (!jvs_code_at(w, at)) {
+	if (!jvs_caller_at(w, at)) {
 		at = jvs_scan_saved_fp(w, w->sp, JVS_SPILL_WORDS);
 		if (!at)
 			at = jvs_scan_stack(w, w->sp, JVS_SPILL_WORDS);

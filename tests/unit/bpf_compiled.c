@@ -281,10 +281,10 @@ static void a_pushed_word_is_found(void)
 	ASSERT_AT(caller, SP + 64, 0x5550);
 }
 
-/* Not into free space, nor at a blob's first byte, nor too far up. */
+/* Not into free space or a library, nor at a blob's first byte, nor too far up. */
 static void no_return_address_ends_the_walk(void)
 {
-	static const __u64 bad[] = { HEAP + 0x7f80, 1, 0 };
+	static const __u64 bad[] = { HEAP + 0x7f80, LIBRARY + 0x100, 1, 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		setup();

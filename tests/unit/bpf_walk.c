@@ -296,9 +296,12 @@ static void frames_being_made_by_deoptimization(void)
 static __u64 anchored_method(void)
 {
 	__u64 pc = put_method(4, 8, 9) + BLOB_CODE + 0x40;
+	__u64 stub = put_blob(NAME_STUBS, 8, 0, 0) + BLOB_CODE + 0x20;
 
+	world.target.java.call_stub_return = stub;
 	put_words(THREAD + ANCHOR, SP + 0x200, pc, 0);
-	put_words(SP + 0x200 + 16, 0, ROOT + 4);
+	put_words(SP + 0x200 + 16, SP + 0x400, stub);
+	put_words(SP + 0x400, 0, ROOT + 4);
 	return pc;
 }
 
@@ -309,7 +312,7 @@ static void goes_on_at_the_anchor(void)
 	w->pc = 0x1230000; /* unmapped */
 	ASSERT_INT(walk(), JVS_STATUS_END);
 	ASSERT_INT(w->anchored, 1);
-	ASSERT_INT(w->walked, 4);
+	ASSERT_INT(w->walked, 5);
 	ASSERT_INT(kind_of(0), JVS_FRAME_UNMAPPED);
 	ASSERT_INT(kind_of(1), JVS_FRAME_ANCHOR);
 	ASSERT_INT(kind_of(2), JVS_FRAME_NMETHOD);
