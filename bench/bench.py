@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+What recording costs, measured on this machine. Run it when nothing else runs.
+
+usage: bench.py [--jdk 17,25] [--rounds 9] [--work 120] [PART]...
+
+Parts (all when none is named):
+  sample    time in BPF per sample, by depth of the stack
+  own       own CPU over 30 s at 99 Hz after start-up, resident memory, BPF maps
+  start     time from the start of the command to the first sample
+  overhead  CPU time of a fixed amount of work with and without a profiler, in interleaved rounds:
+            nothing twice (the null pairs), ours at 99 and 997 Hz, JFR with its profile settings,
+            and async-profiler at 10 and 1 ms when ASPROF names its program
+
+Every figure is printed beside its goal; the exit status says only whether measuring worked.
+"""
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "live"))
+
+import cputime  # noqa: E402
+import jdks  # noqa: E402
+import kernel  # noqa: E402
+from harness import SCOPE, Jvm, Run  # noqa: E402
+from recording import total  # noqa: E402
+
+CLASSES = jdks.BUILD / "bench" / "classes"
+
+# Medians on a quiet machine of two cores (five interleaved pairs, the same work), JDK 17 and 25:
+# what to compare with where async-profiler is not there.
+PUBLISHED = {"async-profiler 10 ms": {17: 1.026, 25: 1.020},
+             "async-profiler 1 ms": {17: 1.110, 25: 1.124}, "JFR profile": {17: 1.092, 25: 0.968}}
+
+
+def compile_bench(jdk):
+    sources = sorted((ROOT / "bench" / "java").glob("*.java"))
+    CLASSES.mkdir(parents=True, exist_ok=True)
+    subprocess.run([jdk.javac, "-nowarn", "--release", "11", "-d", CLASSES, *sources], check=True)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+# ---- time in BPF
+
+DEPTHS = (25, 100, 300, 1000)
+GOAL_US = {25: 10, 1000: 69}
+
+
+def bench_sample(jdk):
+    for depth in DEPTHS:
+        run = Run(jdk, "sample")
+        try:
+            # Interpreted: every call is a frame of its own. About 12 frames are not the recursion's.
+            jvm = run.java("DeepRecursion", depth - 12, 12, flags=("-Xint", "-Xss16m"))
+            time.sleep(1)
+            recording = run.record(jvm.pid, 8, "-F", 997)
+            seen = recording.quality["seen"]
+            mean = recording.quality["bpf_ns"] / max(seen, 1) / 1000
+            goal = " (goal: at most %d)" % GOAL_US[depth] if depth in GOAL_US else ""
+            say("%s, %4d frames: %5.1f us in BPF a sample, %5.1f ns a frame, %d samples%s" % (
+                jdk, depth, mean, 1000 * mean / depth, seen, goal))
+        finally:
+            run.close()
+
+
+# ---- our own CPU and memory
+
+def bench_own(jdk):
+    run = Run(jdk, "own")
+    try:
+        jvm = run.java("Big", 60)
+        time.sleep(3)
+        path = run.output()
+        scope = run.scope("-p", jvm.pid, "-d", 33, "-f", path, "--no-progress")
+        time.sleep(2)
+        before, start = cputime.process_cpu_ns(scope.pid), time.monotonic()
+        time.sleep(30)
+        used = cputime.process_cpu_ns(scope.pid) - before
+        share = 100 * used / 1e9 / (time.monotonic() - start)
+        recording = run.finish(scope, path)
+        quality = recording.quality
+        say("%s, Big at 99 Hz: own CPU %.2f %% of a core over 30 s after start-up (goal: at most 1); "
+            "RSS %.1f MiB (64); BPF maps %.1f MiB (32); %d samples" % (
+                jdk, share, quality["own_rss_bytes"] / 2**20, quality["own_map_bytes"] / 2**20,
+                quality["samples"]))
+    finally:
+        run.close()
+
+
+# ---- start-up
+
+def bench_start(jdk, times=9):
+    run = Run(jdk, "start")
+    try:
+        jvm = run.java("MixShares", 120)
+        time.sleep(2)
+        waits = []
+        for _ in range(times):
+            path = run.output()
+            started = time.time_ns()
+            recording = run.finish(run.scope("-p", jvm.pid, "-d", 1, "-F", 997, "-f", path, "-q"), path)
+            if total(recording.samples()):
+                waits.append((recording.meta["start_time_ns"] - started) / 1e6)
+        say("%s: sampling began %.0f ms after the start of the command, median of %d [%.0f..%.0f] "
+            "(goal: at most 500)" % (jdk, statistics.median(waits), len(waits), min(waits), max(waits)))
+    finally:
+        run.close()
+
+
+# ---- overhead in the target
+
+def attach_nothing(_run, _jvm):
+    return None
+
+
+def attach_ours(hz):
+    def attach(run, jvm):
+        path = run.output()
+        scope = run.scope("-p", jvm.pid, "-F", hz, "-f", path, "-q")
+        # It samples when its event is open: two seconds are several times what it needs.
+        time.sleep(2)
+        if scope.process.poll() is not None:
+            raise RuntimeError(" | ".join(scope.err))
+        return scope
+    return attach
+
+
+def attach_jfr(run, jvm):
+    subprocess.run([run.jdk.home / "bin" / "jcmd", str(jvm.pid), "JFR.start", "settings=profile",
+                    "filename=%s" % run.output(".jfr")], check=True, timeout=60,
+                   stdout=subprocess.DEVNULL)
+    time.sleep(2)
+
+
+def attach_async(interval):
+    def attach(run, jvm):
+        subprocess.run([os.environ["ASPROF"], "start", "-e", "cpu", "-i", interval, "-f",
+                        str(run.output(".jfr")), str(jvm.pid)], check=True, timeout=60,
+                       stdout=subprocess.DEVNULL)
+        time.sleep(2)
+    return attach
+
+
+PROFILERS = [
+    ("base", attach_nothing),
+    ("null", attach_nothing),
+    ("jvmscope 99 Hz", attach_ours(99)),
+    ("jvmscope 997 Hz", attach_ours(997)),
+    ("JFR profile", attach_jfr),
+    ("async-profiler 10 ms", attach_async("10ms")),
+    ("async-profiler 1 ms", attach_async("1ms")),
+]
+
+
+def measure(jdk, attach, work):
+    """CPU time of the work in nanoseconds."""
+    run = Run(jdk, "overhead")
+    gate = run.folder / "gate"
+    try:
+        jvm = run.track(Jvm([jdk.java, "-Xmx512m", "-Dgate=%s" % gate, "-cp", CLASSES, "CpuMixed",
+                             work])).ready()
+        attach(run, jvm)
+        gate.touch()
+        line = jvm.line("RESULT", 300)
+        return int(re.search(r"cpu_ns=(\d+)", line).group(1))
+    finally:
+        run.close()
+
+
+def bench_overhead(jdk, rounds, work):
+    able = [row for row in PROFILERS if "async" not in row[0] or os.environ.get("ASPROF")]
+    ratios = {name: [] for name, _ in able}
+    for number in range(rounds):
+        # The order turns, so that no profiler always comes after the same other one.
+        order = able[number % len(able):] + able[:number % len(able)]
+        cpu = {name: measure(jdk, attach, work) for name, attach in order}
+        for name, value in cpu.items():
+            ratios[name].append(value / cpu["base"])
+        say("%s, round %d: %s" % (jdk, number + 1, ", ".join(
+            "%s %.2f s" % (name, cpu[name] / 1e9) for name, _ in able)))
+    report_overhead(jdk, ratios)
+
+
+def report_overhead(jdk, ratios):
+    medians = {name: statistics.median(values) for name, values in ratios.items()}
+    for name, values in ratios.items():
+        if name != "base":
+            say("%s: CPU of the work with %-21s %.3f [%.3f..%.3f] of base" % (
+                jdk, name, medians[name], min(values), max(values)))
+    for name, known in PUBLISHED.items():
+        if name not in ratios:
+            say("%s: %s not run; on a quiet machine it was %.3f" % (
+                jdk, name, known.get(jdk.major, known[17])))
+    ours99, ours997 = medians["jvmscope 99 Hz"], medians["jvmscope 997 Hz"]
+    bar = medians.get("async-profiler 1 ms",
+                      PUBLISHED["async-profiler 1 ms"].get(jdk.major, 1.110))
+    say("%s: goal at 99 Hz: %.3f <= %.3f: %s" % (
+        jdk, ours99, medians["null"] + 0.02, "met" if ours99 <= medians["null"] + 0.02 else "missed"))
+    say("%s: goal at 997 Hz: %.3f < %.3f: %s" % (
+        jdk, ours997, bar, "met" if ours997 < bar else "missed"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jdk", help="major versions, with commas; all that are found")
+    parser.add_argument("--rounds", type=int, default=9, help="of the overhead measurement")
+    parser.add_argument("--work", type=int, default=120, help="rounds of work in one measurement")
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    options = parser.parse_args()
+
+    reason = kernel.why_not()
+    if reason or not SCOPE.exists():
+        say("bench: not run: %s" % (reason or "%s is not there" % SCOPE))
+        return 1
+    found = jdks.find()
+    if options.jdk:
+        wanted = {int(major) for major in options.jdk.split(",")}
+        found = [jdk for jdk in found if jdk.major in wanted]
+    jdks.compile_all(found)
+    compile_bench(found[0])
+    say("bench: %s, %d cores, load average %.1f before the first measurement" % (
+        os.uname().release, os.cpu_count(), os.getloadavg()[0]))
+    parts = options.parts or ["sample", "own", "start", "overhead"]
+    for jdk in found:
+        for part in parts:
+            if part == "overhead":
+                bench_overhead(jdk, options.rounds, options.work)
+            else:
+                {"sample": bench_sample, "own": bench_own, "start": bench_start}[part](jdk)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
