@@ -77,8 +77,8 @@ $(BUILD)/jvmscope: $(MAIN_OBJ) $(OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-# For tests: the kernel's raw stacks of a JVM.
-$(BUILD)/stacks: $(BUILD)/tests/live/stacks.o $(OBJ)
+# For tests: the kernel's raw stacks of a JVM, and the names of its frames.
+$(BUILD)/stacks $(BUILD)/names: $(BUILD)/%: $(BUILD)/tests/live/%.o $(OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
