@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "live/procfile.h"
 
 uint64_t cost_own_cpu_ns(void)
 {
@@ -18,32 +19,20 @@ uint64_t cost_own_cpu_ns(void)
 
 uint64_t cost_own_rss_bytes(void)
 {
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long long size = 0, resident = 0;
+	int64_t kib = 0;
 
-	if (!file)
-		return 0;
-	if (fscanf(file, "%llu %llu", &size, &resident) != 2)
-		resident = 0;
-	fclose(file);
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	procfile_number("/proc/self/status", "VmRSS:", 10, &kib);
+	return (uint64_t)kib * 1024;
 }
 
 static uint64_t memlock_of(int fd)
 {
-	char path[64], line[128];
-	unsigned long long bytes = 0;
-	FILE *file;
+	int64_t bytes = 0;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "memlock: %llu", &bytes) == 1)
-			break;
-	fclose(file);
-	return bytes;
+	procfile_number(path, "memlock:", 10, &bytes);
+	return (uint64_t)bytes;
 }
 
 uint64_t cost_map_bytes(const struct bpf_object *object)

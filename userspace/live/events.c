@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "live/procfile.h"
 
 #define CPUS_MAX      4096
 #define TRIAL_NS      2000000 /* a hardware counter must count within this time */
@@ -64,6 +65,10 @@ int online_cpus(int **out)
 	if (count == 0)
 		for (long n = sysconf(_SC_NPROCESSORS_ONLN); count < n && count < CPUS_MAX; count++)
 			cpus[count] = count;
+	if (count == 0) {
+		free(cpus);
+		return -ENODEV;
+	}
 	*out = cpus;
 	return count;
 }
@@ -99,14 +104,9 @@ bool clock_has_cycles(void)
 
 static void explain(int err)
 {
-	int level = 0;
-	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int64_t level = 0;
 
-	if (file) {
-		if (fscanf(file, "%d", &level) != 1)
-			level = 0;
-		fclose(file);
-	}
+	procfile_number("/proc/sys/kernel/perf_event_paranoid", "", 10, &level);
 	if (err == -EPERM || err == -EACCES)
 		log_error("perf_event_open: %s: run as root, or with CAP_PERFMON%s", strerror(-err),
 			  level > 2 ? " and CAP_SYS_ADMIN (kernel.perf_event_paranoid is over 2)"
@@ -156,8 +156,8 @@ int clock_open(enum live_clock clock, uint32_t frequency, struct clock_events *o
 		return -ENOENT;
 	}
 	count = online_cpus(&cpus);
-	if (count <= 0)
-		return -ENOMEM;
+	if (count < 0)
+		return count;
 	events.fds = calloc((size_t)count, sizeof(*events.fds));
 	events.links = calloc((size_t)count, sizeof(struct bpf_link *));
 	attr = clock_attr(events.cycles, frequency);

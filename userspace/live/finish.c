@@ -11,7 +11,7 @@ static const struct {
 	const char *name;
 	bool loss;
 } counters[JVS_COUNT_NR] = {
-#define X(counter, text, is_loss) [JVS_COUNT_##counter] = { text, is_loss },
+#define X(counter, text, is_loss) [JVS_COUNT_##counter] = { (text), (is_loss) },
 	JVS_COUNTER_LIST(X)
 #undef X
 };
@@ -57,7 +57,7 @@ static void add_stack_quality(struct live *live, struct recording *rec)
 #define C		       REC_QUALITY_COMPLETE
 #define T		       REC_QUALITY_TRUNCATED_BY
 #define B		       REC_QUALITY_BROKEN_BY
-#define X(status, text, class) [JVS_STATUS_##status] = { text, class },
+#define X(status, text, class) [JVS_STATUS_##status] = { (text), (class) },
 		JVS_STATUS_LIST(X)
 #undef X
 #undef C

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "live/events.h"
 #include "live/live.h"
+#include "live/procfile.h"
 
 #define BTF_PATH      "/sys/kernel/btf/vmlinux"
 #define LOCKDOWN_PATH "/sys/kernel/security/lockdown"
@@ -36,17 +37,10 @@ static const struct capability {
 
 static uint64_t effective_capabilities(void)
 {
-	FILE *file = fopen("/proc/self/status", "re");
-	unsigned long long value = 0;
-	char line[256];
+	int64_t value = 0;
 
-	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "CapEff: %llx", &value) == 1)
-			break;
-	fclose(file);
-	return value;
+	procfile_number("/proc/self/status", "CapEff:", 16, &value);
+	return (uint64_t)value;
 }
 
 static bool has(uint64_t set, const struct capability *c)

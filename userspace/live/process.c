@@ -160,7 +160,7 @@ const struct process_mapping *process_mapping_by_id(const struct process *p, uin
 
 const struct process_mapping *process_mapping_at(const struct process *p, uint64_t addr)
 {
-	size_t lo = 0, hi = p->current.count;
+	size_t lo = 0, hi = p->current.items ? p->current.count : 0;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;

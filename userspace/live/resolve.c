@@ -294,7 +294,7 @@ static const enum rec_stack_state states[JVS_STATUS_NR] = {
 #define C		     REC_STACK_COMPLETE
 #define T		     REC_STACK_TRUNCATED
 #define B		     REC_STACK_BROKEN
-#define X(name, text, class) [JVS_STATUS_##name] = class,
+#define X(name, text, class) [JVS_STATUS_##name] = (class),
 	JVS_STATUS_LIST(X)
 #undef X
 #undef C
@@ -319,35 +319,49 @@ static void rotate(struct raw_stack *s)
 	memcpy(at, circle, sizeof(circle));
 }
 
+/* Frame ids, growing. */
+struct ids {
+	uint32_t *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+static bool reserve(struct ids *ids, size_t more)
+{
+	size_t capacity = ids->capacity * 2 + more;
+	uint32_t *items;
+
+	if (ids->count + more <= ids->capacity)
+		return true;
+	items = reallocarray(ids->items, capacity, sizeof(*items));
+	if (!items)
+		return false;
+	ids->items = items;
+	ids->capacity = capacity;
+	return true;
+}
+
 uint32_t resolve_stack(struct resolver *r, struct process *p, struct recording *rec,
 		       struct raw_stack *s)
 {
 	struct naming n = { .r = r, .p = p, .rec = rec };
 	bool cut = s->walked > s->stored && s->stored >= JVS_ROOT_FRAMES;
-	uint32_t gap = cut ? s->stored - JVS_ROOT_FRAMES : UINT32_MAX;
-	size_t capacity = (size_t)s->stored * 2 + JVM_INLINE_MAX + 1, count = 0;
-	uint32_t *ids = malloc(capacity * sizeof(*ids)), stack, *grown;
+	uint32_t gap = cut ? s->stored - JVS_ROOT_FRAMES : UINT32_MAX, stack = 0;
+	struct ids ids = { 0 };
 
-	if (!ids)
-		return 0;
 	if (cut)
 		rotate(s);
 	for (uint32_t i = 0; i < s->stored; i++) {
-		if (count + JVM_INLINE_MAX + 1 > capacity) {
-			capacity *= 2;
-			grown = reallocarray(ids, capacity, sizeof(*ids));
-			if (!grown) {
-				free(ids);
-				return 0;
-			}
-			ids = grown;
-		}
+		if (!reserve(&ids, JVM_INLINE_MAX + 1))
+			goto out;
 		if (i == gap)
-			ids[count++] = plain_frame(rec, REC_FRAME_STUB, "[truncated]", NULL);
-		count += resolve_frame(&n, &s->frames[i], &ids[count]);
+			ids.items[ids.count++] =
+				plain_frame(rec, REC_FRAME_STUB, "[truncated]", NULL);
+		ids.count += resolve_frame(&n, &s->frames[i], &ids.items[ids.count]);
 	}
-	stack = rec_stack(rec, ids, count, resolve_state_of(s->status));
-	free(ids);
+	stack = rec_stack(rec, ids.items, ids.count, resolve_state_of(s->status));
+out:
+	free(ids.items);
 	return stack;
 }
 
