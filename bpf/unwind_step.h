@@ -251,7 +251,11 @@ JVS_INLINE int jvs_check_progress(const struct jvs_walk *w, __u64 pc, __u64 sp, 
 	return JVS_STATUS_RUN;
 }
 
-/* One frame. 0: go on; else the enum jvs_status the walk ends with. */
+/*
+ * One frame. 0: go on; else the enum jvs_status the walk ends with.
+ *
+ * A C library may have no unwind rows, as musl: there fp is 0 in a thread's first function.
+ */
 JVS_FN int jvs_step(struct jvs_walk *w)
 {
 	__u64 pc, sp, fp;
@@ -290,6 +294,8 @@ JVS_FN int jvs_step(struct jvs_walk *w)
 	w->fail_fp = fp;
 	if (jvs_go_on_at_anchor(w))
 		return JVS_STATUS_RUN;
+	if (result == JVS_STATUS_NO_ROW && at == JVS_AT_RETURN && fp == 0)
+		return JVS_STATUS_END;
 	return w->deoptimizing ? JVS_STATUS_DEOPT : result;
 }
 

@@ -212,6 +212,20 @@ static void new_thread_and_its_creator_behind_clone(void)
 	ASSERT_AT(CALLER, SP + 8, 0x77);
 }
 
+/* The thread's first function in a C library without unwind information. */
+static void zero_fp_ends_a_stack_without_rows(void)
+{
+	w->pc = FN_GAP + 8;
+	w->at = JVS_AT_RETURN;
+	w->fp = 0;
+	ASSERT_INT(jvs_step(w), JVS_STATUS_END);
+	ASSERT_INT(w->walked, 1);
+
+	/* A leaf has used fp for something else. */
+	w->at = JVS_AT_LEAF;
+	ASSERT_INT(jvs_step(w), JVS_STATUS_NO_ROW);
+}
+
 static void unreadable_stack_is_told(void)
 {
 	w->pc = FN_SP + 8;
@@ -298,6 +312,7 @@ static CU_TestInfo tests[] = {
 	{ "a mapping without rows uses the frame pointer",
 	  a_mapping_without_rows_uses_the_frame_pointer },
 	{ "new thread and its creator behind clone", new_thread_and_its_creator_behind_clone },
+	{ "zero fp ends a stack without rows", zero_fp_ends_a_stack_without_rows },
 	{ "unreadable stack is told", unreadable_stack_is_told },
 	{ "zero return address is no thread start", zero_return_address_is_no_thread_start },
 	{ "step index narrows the search", step_index_narrows_the_search },
