@@ -35,7 +35,7 @@
 #define TRIE_LONG_JUMP 0xf000u
 #define TRIE_LONG_MAX  0x1000u /* long jumps there can be */
 
-#define TRIE_NONE	  -1   /* no rule matches */
+#define TRIE_NONE	  (-1) /* no rule matches */
 #define TRIE_NAME_MAX	  8191 /* units of a rule, its final asterisk included */
 #define TRIE_BRANCHES_MAX 32767
 
@@ -55,9 +55,9 @@ TRIE_INLINE __u32 trie_total(const struct trie *trie)
 }
 
 /*
- * Names are the JVM's: modified UTF-8, one to three bytes for each 16-bit unit, '/' or '.' between
- * packages. What is no modified UTF-8 matches nothing, and so a name ends for the search where it
- * goes wrong.
+ * Names are the JVM's: modified UTF-8, one to three bytes for each 16-bit unit, no byte that is 0,
+ * and '/' or '.' between packages. What is no modified UTF-8 matches nothing, and so a name ends
+ * for the search where it goes wrong.
  */
 #define TRIE_NAME_END 0x10000u /* no unit */
 
@@ -140,14 +140,17 @@ TRIE_INLINE __u32 trie_byte(const struct trie_search *s, const __u8 *name, __u32
 	return name[at];
 }
 
-/* The next unit of the name, '/' as '.'; TRIE_NAME_END, and nothing read, at its end. */
+/*
+ * The next unit of the name, '/' as '.'; TRIE_NAME_END at its end or where it is malformed: cut
+ * inside a unit, or with more bytes than the unit needs.
+ */
 TRIE_INLINE __u32 trie_next_unit(struct trie_search *s, const __u8 *name, __u32 limit)
 {
 	__u32 at = s->at;
 	__u32 first = trie_byte(s, name, limit, at);
-	__u32 second, third;
+	__u32 second, third, unit;
 
-	if (first < 0x80) {
+	if (first - 1 < 0x7f) {
 		s->at = at + 1;
 		return first == '/' ? '.' : first;
 	}
@@ -155,14 +158,16 @@ TRIE_INLINE __u32 trie_next_unit(struct trie_search *s, const __u8 *name, __u32 
 	if ((second & 0x1c0) != 0x80)
 		return TRIE_NAME_END;
 	if ((first & 0x1e0) == 0xc0) {
+		unit = (first & 0x1f) << 6 | (second & 0x3f);
 		s->at = at + 2;
-		return (first & 0x1f) << 6 | (second & 0x3f);
+		return unit && unit < 0x80 ? TRIE_NAME_END : unit;
 	}
 	third = trie_byte(s, name, limit, at + 2);
 	if ((first & 0x1f0) != 0xe0 || (third & 0x1c0) != 0x80)
 		return TRIE_NAME_END;
+	unit = (first & 0xf) << 12 | (second & 0x3f) << 6 | (third & 0x3f);
 	s->at = at + 3;
-	return (first & 0xf) << 12 | (second & 0x3f) << 6 | (third & 0x3f);
+	return unit < 0x800 ? TRIE_NAME_END : unit;
 }
 
 /* Takes the result in value if it counts here. */

@@ -191,7 +191,7 @@ static int append_long_jumps(struct builder *b)
 
 	if (err)
 		return err;
-	for (uint32_t i = 0; i < b->long_count; i++) {
+	for (size_t i = 0; i < b->long_count; i++) {
 		b->units[b->count + 2 * i] = (uint16_t)b->long_jumps[i];
 		b->units[b->count + 2 * i + 1] = (uint16_t)(b->long_jumps[i] >> 16);
 	}

@@ -39,8 +39,9 @@ static long length(const struct out *out)
 
 long trie_name_from_units(const uint16_t *units, size_t count, uint8_t *to, size_t size)
 {
-	struct out out = { .to = to, .size = size };
+	struct out out = { .size = size };
 
+	out.to = to;
 	for (size_t i = 0; i < count; i++)
 		add_unit(&out, units[i]);
 	return length(&out);
@@ -72,9 +73,10 @@ static int hex_unit(const char *text)
 
 long trie_name_from_escaped(const char *text, size_t len, uint8_t *to, size_t size)
 {
-	struct out out = { .to = to, .size = size };
+	struct out out = { .size = size };
 	int unit;
 
+	out.to = to;
 	for (size_t i = 0; i < len; i++) {
 		if (text[i] != '\\') {
 			out.failed |= (uint8_t)text[i] >= 0x80;
@@ -123,9 +125,10 @@ size_t trie_utf8_next(const uint8_t *at, const uint8_t *end, uint32_t *out)
 long trie_name_from_utf8(const char *text, size_t len, uint8_t *to, size_t size)
 {
 	const uint8_t *at = (const uint8_t *)text, *end = at + len;
-	struct out out = { .to = to, .size = size };
+	struct out out = { .size = size };
 	uint32_t code;
 
+	out.to = to;
 	for (size_t used; at < end; at += used) {
 		used = trie_utf8_next(at, end, &code);
 		if (used == 0)

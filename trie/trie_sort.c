@@ -83,17 +83,17 @@ static bool same_key(const struct trie_rules *rules, const struct trie_rule *a,
 	       !memcmp(rules->units + a->start, rules->units + b->start, a->len * sizeof(uint16_t));
 }
 
-/* One rule for each key. The rules are sorted, equal keys in the order they were added. */
-static void merge(struct trie_rules *rules, trie_again_fn *again, void *ctx)
+/* One rule for each key. The items are sorted, equal keys in the order they were added. */
+static size_t merge(const struct trie_rules *rules, struct trie_rule *items, trie_again_fn *again,
+		    void *ctx)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < rules->count; i++) {
-		struct trie_rule *rule = &rules->items[i];
-		struct trie_rule *last = kept ? &rules->items[kept - 1] : NULL;
+	for (size_t i = 1; i < rules->count; i++) {
+		struct trie_rule *last = &items[kept], *rule = &items[i];
 
-		if (!last || !same_key(rules, last, rule)) {
-			rules->items[kept++] = *rule;
+		if (!same_key(rules, last, rule)) {
+			items[++kept] = *rule;
 			continue;
 		}
 		if (again && ((last->number ^ rule->number) & TRIE_NUMBER))
@@ -101,29 +101,33 @@ static void merge(struct trie_rules *rules, trie_again_fn *again, void *ctx)
 		rule->number |= last->number & TRIE_GLOB;
 		*last = *rule;
 	}
-	rules->count = kept;
+	return kept + 1;
 }
 
 int trie_rules_sort(struct trie_rules *rules, trie_again_fn *again, void *ctx)
 {
-	struct item *items = calloc(rules->count + 1, sizeof(*items));
-	struct trie_rule *sorted = calloc(rules->count + 1, sizeof(*sorted));
-	int err = items && sorted ? 0 : -ENOMEM;
+	struct item *items;
+	struct trie_rule *sorted;
+	int err = -ENOMEM;
 
-	if (err)
+	if (rules->count < 2)
+		return 0;
+	items = calloc(rules->count, sizeof(*items));
+	sorted = calloc(rules->count, sizeof(*sorted));
+	if (!items || !sorted)
 		goto out;
 	for (size_t i = 0; i < rules->count; i++)
 		items[i].rule = (uint32_t)i;
-	if (rules->count > 1)
-		sort_range(rules, items, rules->count, 0);
+	sort_range(rules, items, rules->count, 0);
 	for (size_t i = 0; i < rules->count; i++)
 		sorted[i] = rules->items[items[i].rule];
 
 	free(rules->items);
 	rules->items = sorted;
-	rules->capacity = rules->count + 1;
+	rules->capacity = rules->count;
 	sorted = NULL;
-	merge(rules, again, ctx);
+	rules->count = merge(rules, rules->items, again, ctx);
+	err = 0;
 out:
 	free(items);
 	free(sorted);

@@ -230,7 +230,7 @@ static int rewrite_jump(uint32_t place, uint32_t distance, void *ctx)
 static void append_long_jumps(uint16_t *units, uint32_t count, const uint32_t *long_jumps,
 			      uint32_t long_count)
 {
-	for (uint32_t i = 0; i < long_count; i++) {
+	for (size_t i = 0; i < long_count; i++) {
 		units[count + 2 * i] = (uint16_t)long_jumps[i];
 		units[count + 2 * i + 1] = (uint16_t)(long_jumps[i] >> 16);
 	}
@@ -270,8 +270,8 @@ int trie_adopt(const uint16_t *units, uint32_t count, const uint32_t *long_jumps
 	int err = -ENOMEM;
 
 	*end = (struct trie_walk_end){ 0 };
-	from.units = calloc((size_t)count + 2 * usable + 1, sizeof(*from.units));
-	to.units = calloc((size_t)count + 2 * long_jumps_max(count) + 1, sizeof(*to.units));
+	from.units = calloc(count + 2 * (size_t)usable + 1, sizeof(*from.units));
+	to.units = calloc(count + 2 * (size_t)long_jumps_max(count) + 1, sizeof(*to.units));
 	if (!from.units || !to.units)
 		goto out;
 	memcpy(from.units, units, count * sizeof(*units));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "trie/trie_index.h"
 #include "trie_help.h"
 #include "trie_naive.h"
 
@@ -8,6 +9,8 @@
  */
 #define NAMES_PER_SET 500
 #define NAME_UNITS    70000
+
+static struct trie_index index_of_set;
 
 struct random {
 	uint64_t seed;
@@ -100,11 +103,13 @@ static void check_name(const struct trie *trie, const struct naive *naive, const
 	size_t from_byte = trie_name_offset(name, (size_t)size, from);
 	int expected = naive_find(naive, units, len);
 	struct trie_match match = trie_match(trie, name, (size_t)size, 0);
+	int from_expected = naive_find(naive, units + from, len - from);
 
 	ASSERT_INT(trie_find(trie, name, (size_t)size, 0), expected);
 	ASSERT_INT(match.number, expected);
-	ASSERT_INT(trie_find(trie, name, (size_t)size, from_byte),
-		   naive_find(naive, units + from, len - from));
+	ASSERT_INT(trie_find(trie, name, (size_t)size, from_byte), from_expected);
+	ASSERT_INT(trie_index_find(&index_of_set, name, (size_t)size, 0), expected);
+	ASSERT_INT(trie_index_find(&index_of_set, name, (size_t)size, from_byte), from_expected);
 }
 
 static void check_set(uint64_t seed)
@@ -124,8 +129,10 @@ static void check_set(uint64_t seed)
 	ASSERT_INT(trie_build(&rules, &words), 0);
 	ASSERT_INT(rules.count, naive.count);
 	trie = trie_of(&words);
+	ASSERT_INT(trie_index_build(&trie, &index_of_set), 0);
 	for (int i = 0; i < NAMES_PER_SET; i++)
 		check_name(&trie, &naive, units, random_name(&r, &naive, units), &r);
+	trie_index_free(&index_of_set);
 	trie_words_free(&words);
 	trie_rules_free(&rules);
 	naive_free(&naive);
@@ -160,11 +167,13 @@ static void searches_agree_on_the_longest_names(void)
 	ASSERT_INT(trie_rules_sort(&rules, NULL, NULL), 0);
 	ASSERT_INT(trie_build(&rules, &words), 0);
 	trie = trie_of(&words);
+	ASSERT_INT(trie_index_build(&trie, &index_of_set), 0);
 	for (int i = 0; i < 20; i++) {
 		check_name(&trie, &naive, units, 65535, &r);
 		units[naive_random(&r.seed, 9000)] = 0x4e2d;
 		check_name(&trie, &naive, units, 21845, &r);
 	}
+	trie_index_free(&index_of_set);
 	trie_words_free(&words);
 	trie_rules_free(&rules);
 	naive_free(&naive);

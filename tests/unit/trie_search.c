@@ -136,13 +136,23 @@ static void a_cut_name_matches_globs_only(void)
 static void malformed_bytes_match_nothing(void)
 {
 	static const char *const bad[] = {
-		"a.\x80",	  "a.\xc3",	    "a.\xc3\x28",	  "a.\xe4\xb8",
-		"a.\xe4\xb8\x28", "a.\xe4\x28\xad", "a.\xf0\x9f\x98\x80", "a.\xff",
+		"a.\x80",
+		"a.\xc3",
+		"a.\xc3\x28",
+		"a.\xe4\xb8",
+		"a.\xe4\xb8\x28",
+		"a.\xe4\x28\xad",
+		"a.\xf0\x9f\x98\x80",
+		"a.\xff",
+		/* One byte would do, or two. */
+		"a.\xc1\xa1",
+		"a.\xe0\x81\xa1",
+		"a.\xe0\x83\xa4",
 	};
 	struct trie trie;
 
 	trie_help_build(
-		"1 a.*\n2 a.\xc3\xa4*\n3 a.\xe4\xb8\xad*\n4 a.\xf0\x9f\x98\x80*\n5 a.\xc3\xbf*\n",
+		"1 a.*\n2 a.\xc3\xa4*\n3 a.\xe4\xb8\xad*\n4 a.\xf0\x9f\x98\x80*\n6 a.a*\n5 a.\xc3\xbf*\n",
 		&words);
 	trie = trie_of(&words);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -152,6 +162,9 @@ static void malformed_bytes_match_nothing(void)
 		ASSERT_INT(trie_help_steps(&trie, bad[i], len, len, 0), 1);
 		ASSERT_INT(trie_find(&trie, bad[i] + 2, len - 2, 0), -1);
 	}
+	ASSERT_INT(trie_find(&trie, "a\0", 2, 0), -1);
+	ASSERT_INT(trie_find(&trie, "a.\0", 3, 0), 1);
+	ASSERT_INT(trie_help_steps(&trie, "a.\0", 3, 3, 0), 1);
 }
 
 static void says_what_matched(void)

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "trie/trie_form.h"
+#include "trie/trie_index.h"
 #include "trie_help.h"
 
 /*
@@ -34,9 +35,11 @@ static const char *const sets[] = {
 
 static char path[4096];
 static struct trie_words words;
+static struct trie_index index_of_words;
 
 static void teardown(void)
 {
+	trie_index_free(&index_of_words);
 	trie_words_free(&words);
 }
 
@@ -181,6 +184,15 @@ static void reads_and_writes_the_same_files(void)
 	}
 }
 
+static void check_index(const char *escaped, size_t from, int expected)
+{
+	static uint8_t name[3 * 65536];
+	long len = trie_name_from_escaped(escaped, strlen(escaped), name, sizeof(name));
+
+	from = trie_name_offset(name, (size_t)len, from);
+	ASSERT_INT(trie_index_find(&index_of_words, name, (size_t)len, from), expected);
+}
+
 /* Lines of name, number, and start index if there is one. */
 static size_t check_lookups(const char *kind, const char *name)
 {
@@ -199,9 +211,20 @@ static size_t check_lookups(const char *kind, const char *name)
 		expected = (int)strtol(tab, &tab, 10);
 		from = *tab ? strtoul(tab, NULL, 10) : 0;
 		ASSERT_INT(trie_help_find(&words, line, from), expected);
+		if (index_of_words.slots)
+			check_index(line, from, expected);
 	}
 	free(text);
 	return lines;
+}
+
+/* Wide and long sets are too much for it. */
+static void make_index(void)
+{
+	struct trie trie = trie_of(&words);
+	int err = trie_index_build(&trie, &index_of_words);
+
+	CU_ASSERT(err == 0 || (err == -E2BIG && words.count > 4000));
 }
 
 static void answers_the_same(void)
@@ -214,10 +237,13 @@ static void answers_the_same(void)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
 		build_set(sets[i]);
+		make_index();
 		lookups += check_lookups("expect", sets[i]);
 		teardown();
 	}
 	build_set("ignored_class_name");
+	make_index();
+	CU_ASSERT(trie_index_size(&index_of_words) <= 65536);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		lookups += check_lookups("names", lists[i]);
 	CU_ASSERT(lookups > 170000);
