@@ -74,6 +74,8 @@ static __always_inline void jvs_begin_walk(struct jvs_walk *w, const struct jvs_
 	w->walked = 0;
 	w->java_frames = 0;
 	w->anchored = 0;
+	w->wrapper = 0;
+	w->last_java_sp = 0;
 	w->heap_frames = 0;
 	w->deoptimizing = 0;
 	w->nameless = 0;

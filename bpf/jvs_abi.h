@@ -267,9 +267,16 @@ struct jvs_java_layout {
 	__u32 thread_anchor_sp; /* JavaThread: _anchor + _last_Java_sp, _pc, _fp */
 	__u32 thread_anchor_pc;
 	__u32 thread_anchor_fp;
-	__u32 thread_state;    /* JavaThread::_thread_state, int */
-	__u32 thread_saved_pc; /* JavaThread::_saved_exception_pc: where a safepoint poll was hit;
-				  0 when not exported */
+	__u32 thread_state; /* JavaThread::_thread_state, int */
+	__s32 call_wrapper; /* words from the call stub's fp to its JavaCallWrapper*; 0: unknown */
+	__u32 wrapper_anchor_sp; /* JavaCallWrapper: _anchor + _last_Java_sp: older Java frames */
+
+	/* The frame where a carrier entered the virtual thread that is mounted; 0: no such JDK. */
+	__u32 thread_cont_entry; /* JavaThread::_cont_entry */
+	__u32 cont_entry_size;	 /* sizeof(ContinuationEntry): the frame's saved fp is behind it */
+	__u64 cont_return_pc;	 /* ContinuationEntry::_return_pc */
+	__u32 thread_saved_pc;	 /* JavaThread::_saved_exception_pc: where a safepoint poll was hit;
+				    0 when not exported */
 
 	__u8 kind_of[16]; /* CodeBlobKind -> enum jvs_blob_kind */
 };

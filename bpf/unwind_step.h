@@ -184,8 +184,11 @@ JVS_INLINE void jvs_note_kind(struct jvs_walk *w, int kind)
 	bool java =
 		kind == JVS_BLOB_NMETHOD || kind == JVS_BLOB_NATIVE || kind == JVS_BLOB_INTERPRETER;
 
-	if (java)
+	if (java) {
 		w->java_frames++;
+		w->wrapper = 0;
+		w->last_java_sp = w->sp;
+	}
 	if (kind == JVS_BLOB_DEOPT)
 		w->deoptimizing = 1;
 	/* An adapter, a vtable stub and the call stub push nothing on their caller's frame. */
@@ -196,36 +199,101 @@ JVS_INLINE void jvs_note_kind(struct jvs_walk *w, int kind)
 }
 
 /*
+ * Where the VM keeps the anchor of the Java frames below the native ones that are being unwound:
+ * in the thread, or, when it called Java again, in that call's JavaCallWrapper. 0: nowhere, or
+ * there are no such frames.
+ */
+JVS_FN __u64 jvs_find_anchor(struct jvs_walk *w)
+{
+	const struct jvs_target *t;
+	__u64 anchor, thread, sp;
+
+	if (!w)
+		return 0;
+	t = jvs_target_of(w->target);
+	if (!t || !(w->flags & JVS_TARGET_ANCHOR) || !(w->flags & JVS_TARGET_JAVA))
+		return 0;
+	if (w->java_frames) {
+		if (!w->wrapper)
+			return 0;
+		anchor = w->wrapper + t->java.wrapper_anchor_sp;
+	} else {
+		thread = w->anchored ? 0 : jvs_java_thread(w->tid);
+		if (!thread)
+			return 0;
+		anchor = thread + t->java.thread_anchor_sp;
+	}
+	sp = jvs_read_word(anchor);
+	return sp >= w->start_sp && sp > w->last_java_sp ? anchor : 0;
+}
+
+/*
  * When native frames above Java cannot be unwound: a thread that left Java code has noted where.
  * Returns whether the walk can go on there.
  */
 JVS_FN int jvs_go_on_at_anchor(struct jvs_walk *w)
 {
 	const struct jvs_target *t;
-	__u64 thread, sp, pc, fp;
+	__u64 anchor, sp, pc, fp;
 
-	if (!w || w->java_frames || w->anchored)
+	if (!w)
 		return 0;
 	t = jvs_target_of(w->target);
-	if (!t || !(w->flags & JVS_TARGET_ANCHOR) || !(w->flags & JVS_TARGET_JAVA))
+	anchor = jvs_find_anchor(w);
+	if (!t || !anchor)
 		return 0;
-	thread = jvs_java_thread(w->tid);
-	if (!thread)
-		return 0;
-	sp = jvs_read_word(thread + t->java.thread_anchor_sp);
-	if (sp < w->start_sp)
-		return 0;
-	pc = jvs_read_word(thread + t->java.thread_anchor_pc);
-	fp = jvs_read_word(thread + t->java.thread_anchor_fp);
+	sp = jvs_read_word(anchor);
+	pc = jvs_read_word(anchor + t->java.thread_anchor_pc - t->java.thread_anchor_sp);
+	fp = jvs_read_word(anchor + t->java.thread_anchor_fp - t->java.thread_anchor_sp);
 	if (!pc)
 		pc = jvs_read_word(sp - 8);
 
 	w->anchored = 1;
+	w->wrapper = 0;
 	w->how = JVS_HOW_NORMAL;
 	jvs_set_frame(w, pc, JVS_FRAME_ANCHOR, 0, 0);
 	if (jvs_push(w))
 		return 0;
 	jvs_go(w, pc, sp, fp);
+	return 1;
+}
+
+/*
+ * A library without unwind rows and frame pointers leaves its Java caller's fp alone: the frame
+ * pointer then leads past that caller. Returns whether it has.
+ */
+JVS_INLINE bool jvs_skipped_java(struct jvs_walk *w)
+{
+	__u64 anchor;
+
+	if (w->how != JVS_HOW_FP_FALLBACK)
+		return false;
+	anchor = jvs_find_anchor(w);
+	return anchor && w->sp > jvs_read_word(anchor);
+}
+
+/*
+ * From the return barrier of a virtual thread, whose other frames are in the Java heap, to the
+ * frame in which its carrier entered it. The rbp rule of stubs would do as well, but not always.
+ * Returns whether that is known.
+ */
+JVS_FN int jvs_go_to_carrier(struct jvs_walk *w)
+{
+	const struct jvs_java_layout *java;
+	const struct jvs_target *t;
+	__u64 thread, entry;
+
+	if (!w)
+		return 0;
+	t = jvs_target_of(w->target);
+	if (!t || !t->java.thread_cont_entry)
+		return 0;
+	java = &t->java;
+	thread = jvs_java_thread(w->tid);
+	entry = thread ? jvs_read_word(thread + java->thread_cont_entry) : 0;
+	if (entry < w->sp || !java->cont_return_pc)
+		return 0;
+	jvs_go(w, java->cont_return_pc, entry, jvs_read_word(entry + java->cont_entry_size));
 	return 1;
 }
 
@@ -275,12 +343,18 @@ JVS_FN int jvs_step(struct jvs_walk *w)
 	w->heap_frames_here = 0;
 
 	kind = jvs_classify(w);
-	if (w->heap_frames_here && jvs_mark_heap_frames(w))
-		return JVS_STATUS_WALK_LIMIT;
+	if (w->heap_frames_here) {
+		if (jvs_mark_heap_frames(w))
+			return JVS_STATUS_WALK_LIMIT;
+		if (jvs_go_to_carrier(w))
+			return JVS_STATUS_RUN;
+	}
 	result = jvs_step_kind(w, kind);
 	jvs_note_kind(w, kind);
 	if (result == JVS_STATUS_RUN)
 		result = jvs_check_progress(w, pc, sp, at);
+	if (result == JVS_STATUS_RUN && jvs_skipped_java(w))
+		result = JVS_STATUS_NO_ROW;
 
 	if (at != JVS_AT_RETURN)
 		w->how |= JVS_HOW_LEAF;

@@ -310,9 +310,16 @@ JVS_FN int jvs_step_stub(struct jvs_walk *w, __u32 is_single)
 /* Where the VM calls into Java: an ordinary frame with fp. */
 JVS_FN int jvs_step_call_stub(struct jvs_walk *w)
 {
+	const struct jvs_target *t;
+
 	if (!w)
 		return JVS_STATUS_INTERNAL;
+	t = jvs_target_of(w->target);
+	if (!t)
+		return JVS_STATUS_INTERNAL;
 	jvs_set_frame(w, w->pc, JVS_FRAME_CALL_STUB, 0, 0);
+	if (t->java.call_wrapper)
+		w->wrapper = jvs_read_word(w->fp + (__s64)t->java.call_wrapper * 8);
 	if (jvs_read_user(w->word, 16, w->fp))
 		return JVS_STATUS_STUB_READ;
 	return jvs_go(w, w->word[1], w->fp + 16, w->word[0]);

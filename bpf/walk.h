@@ -47,10 +47,10 @@ enum jvs_at {
 	JVS_AT_SIGNAL, /* as JVS_AT_LEAF, one step after a signal frame: sp may go anywhere */
 };
 
-#define JVS_CODE_MAX	    256 /* code bytes looked at in one step */
-#define JVS_HEADER_MASK	    511 /* bounds an offset into the copy of a blob's header */
-#define JVS_BLOCK_HEAD	    64	/* bytes that hold a block's used flag and a blob's code begin */
-#define JVS_NOT_THIS	    -1	/* a rule does not apply: try the next */
+#define JVS_CODE_MAX	    256	 /* code bytes looked at in one step */
+#define JVS_HEADER_MASK	    511	 /* bounds an offset into the copy of a blob's header */
+#define JVS_BLOCK_HEAD	    64	 /* bytes that hold a block's used flag and a blob's code begin */
+#define JVS_NOT_THIS	    (-1) /* a rule does not apply: try the next */
 #define JVS_LOWEST_ADDRESS  0x1000
 #define JVS_STUB_FRAME_MAX  0x2000  /* bytes; stubs save little */
 #define JVS_FRAME_MAX	    0x10000 /* bytes an interpreted frame may have below fp */
@@ -103,6 +103,10 @@ struct jvs_walk {
 	__u32 walked;
 	__u32 java_frames;
 	__u32 anchored;
+	__u64 last_java_sp; /* sp below the last Java frame: an anchor must lie further down the
+			       stack */
+	__u64 wrapper; /* JavaCallWrapper of the last call stub, while only native frames followed
+			*/
 	__u32 heap_frames;
 	__u32 heap_frames_here; /* right below the frame that is next */
 	__u32 deoptimizing;

@@ -257,7 +257,7 @@ int codeheap_interpreter(const struct target *t, const struct hotspot *h,
 {
 	struct jvs_range queue, entries;
 	uint8_t *bytes = NULL;
-	uint64_t call_stub;
+	uint64_t call_stub, cont_return;
 	struct blob blob;
 	int err;
 
@@ -281,6 +281,10 @@ int codeheap_interpreter(const struct target *t, const struct hotspot *h,
 	out->interpreter = (struct jvs_range){ .low = blob.code_begin, .high = blob.code_end };
 	out->method_entries = entries;
 	out->call_stub_return = call_stub;
+	/* Written before the first virtual thread is; without it stacks go on by rbp there. */
+	if (field_exists(h->field.cont_return_pc) &&
+	    field_read(t, 0, h->field.cont_return_pc, &cont_return) == 0)
+		out->cont_return_pc = cont_return;
 	return 0;
 }
 

@@ -105,6 +105,9 @@ static const struct rule rules[] = {
 	{ AT(anchor_sp), NEEDED, { "JavaFrameAnchor::_last_Java_sp" } },
 	{ AT(anchor_pc), NEEDED, { "JavaFrameAnchor::_last_Java_pc" } },
 	{ AT(anchor_fp), NEEDED, { "JavaFrameAnchor::_last_Java_fp" } },
+	{ AT(wrapper_anchor), OPTIONAL, { "JavaCallWrapper::_anchor" } },
+	{ AT(thread_cont_entry), OPTIONAL, { "JavaThread::_cont_entry" } },
+	{ AT(cont_return_pc), OPTIONAL, { "ContinuationEntry::_return_pc" } },
 
 	{ AT(call_stub_return), NEEDED, { "StubRoutines::_call_stub_return_address" } },
 	{ AT(interpreter_code), NEEDED, { "AbstractInterpreter::_code" } },
@@ -269,6 +272,7 @@ static int find_sizes(const struct vmstructs *vm, pid_t pid, struct hotspot *h)
 	h->flag_bytes = type_bytes(vm, "JVMFlag", 64);
 	if (!h->flag_bytes)
 		h->flag_bytes = type_bytes(vm, "Flag", 64);
+	h->cont_entry_bytes = type_bytes(vm, "ContinuationEntry", 1024);
 	return 0;
 }
 
@@ -320,6 +324,9 @@ static void find_constants(const struct vmstructs *vm, struct hotspot *h)
 	     vmstructs_constant(vm, "ConstMethod::_has_linenumber_table", &value)) &&
 	    value > 0 && value <= UINT32_MAX)
 		h->line_table_bit = (uint32_t)value;
+	if (vmstructs_constant(vm, "frame::entry_frame_call_wrapper_offset", &value) &&
+	    value >= -64 && value <= 64)
+		h->call_wrapper = (int32_t)value;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (vmstructs_constant(vm, kinds[i].constant, &value) && value > 0 &&
 		    value < (int64_t)sizeof(h->kind_of))
@@ -434,6 +441,14 @@ void layout_for_bpf(const struct hotspot *h, int major, struct jvs_java_layout *
 	out->thread_anchor_pc = (uint32_t)(f->thread_anchor.at + f->anchor_pc.at);
 	out->thread_anchor_fp = (uint32_t)(f->thread_anchor.at + f->anchor_fp.at);
 	out->thread_state = (uint32_t)f->thread_state.at;
+	if (field_exists(f->wrapper_anchor)) {
+		out->call_wrapper = h->call_wrapper;
+		out->wrapper_anchor_sp = (uint32_t)(f->wrapper_anchor.at + f->anchor_sp.at);
+	}
+	if (field_exists(f->thread_cont_entry)) {
+		out->thread_cont_entry = (uint32_t)f->thread_cont_entry.at;
+		out->cont_entry_size = h->cont_entry_bytes;
+	}
 }
 
 int field_read(const struct target *t, uint64_t base, struct field f, uint64_t *out)

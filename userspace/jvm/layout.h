@@ -107,6 +107,9 @@ struct fields {
 	struct field anchor_sp;
 	struct field anchor_pc;
 	struct field anchor_fp;
+	struct field wrapper_anchor;
+	struct field thread_cont_entry; /* 21+ */
+	struct field cont_return_pc;	/* static, 21+ */
 
 	/* stubs and interpreter */
 	struct field call_stub_return; /* static */
@@ -136,10 +139,12 @@ struct hotspot {
 	uint32_t constant_pool_bytes;
 	uint32_t flag_bytes; /* 0: no flags */
 	uint32_t line_table_bit;
-	uint32_t blob_header;	 /* bytes of a CodeBlob that hold all its fields above */
-	uint32_t nmethod_header; /* the same of an nmethod */
-	uint8_t kind_of[16];	 /* CodeBlobKind to enum jvs_blob_kind */
-	uint8_t state_of[16];	 /* JavaThreadState to the numbers of JDK 8 to 27 */
+	uint32_t blob_header;	   /* bytes of a CodeBlob that hold all its fields above */
+	uint32_t nmethod_header;   /* the same of an nmethod */
+	uint32_t cont_entry_bytes; /* sizeof(ContinuationEntry), 0 before 21 */
+	int32_t call_wrapper;	   /* words; 0: not exported */
+	uint8_t kind_of[16];	   /* CodeBlobKind to enum jvs_blob_kind */
+	uint8_t state_of[16];	   /* JavaThreadState to the numbers of JDK 8 to 27 */
 };
 
 /*
