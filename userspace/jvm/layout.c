@@ -434,8 +434,7 @@ void layout_for_bpf(const struct hotspot *h, int major, struct jvs_java_layout *
 	out->klass_name = (uint32_t)f->klass_name.at;
 	out->const_method_size = h->const_method_bytes;
 	out->const_method_code_size = (uint32_t)f->const_method_code_size.at;
-	/* The mirror got a slot of its own in 9. */
-	out->interpreter_bcp = major >= 9 ? -8 : -7;
+	out->interpreter_bcp = major >= 9 ? LAYOUT_BCP : LAYOUT_BCP_8;
 
 	out->thread_anchor_sp = (uint32_t)(f->thread_anchor.at + f->anchor_sp.at);
 	out->thread_anchor_pc = (uint32_t)(f->thread_anchor.at + f->anchor_pc.at);

@@ -26,6 +26,18 @@ struct field {
 	bool is_signed;
 };
 
+/*
+ * Where an interpreter frame keeps the bytecode pointer, words from its fp; nothing exports it.
+ * Since 9 the mirror has a slot of its own above it. arm64 was not run.
+ */
+#ifdef __aarch64__
+#define LAYOUT_BCP   (-9)
+#define LAYOUT_BCP_8 (-7)
+#else
+#define LAYOUT_BCP   (-8)
+#define LAYOUT_BCP_8 (-7)
+#endif
+
 /* Fields that stand for one another are side by side; layout.c has the rules. */
 struct fields {
 	/* code cache */
