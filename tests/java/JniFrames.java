@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Java calls a JNI library that was built without frame pointers; -Dlibrary=NAME says which one.
@@ -64,7 +65,11 @@ public class JniFrames {
         long seconds = arguments.length > 0 ? Long.parseLong(arguments[0]) : 8;
         System.load(System.getProperty("library"));
         Truth.ready();
-        Thread thread = new Thread(() -> run(System.nanoTime() + seconds * 1_000_000_000L), "jni");
+        Thread thread = new Thread(() -> {
+            // A recorder may need a moment to learn of a new thread.
+            LockSupport.parkNanos(300_000_000L);
+            run(System.nanoTime() + seconds * 1_000_000_000L);
+        }, "jni");
         thread.start();
         thread.join();
         Truth.end();

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jvm/jvm.h"
 #include "model/recording.h"
 #include "target/target.h"
 
@@ -189,12 +190,12 @@ static struct rec_thread *thread_of(struct process *p, struct recording *rec, pi
 
 /* JavaThreadState in globalDefinitions.hpp: 4 in native, 6 in VM, 8 in Java, 10 blocked; odd: in
  * transit. */
-static enum rec_thread_state state_of(const struct recording *rec, uint8_t state,
+static enum rec_thread_state state_of(const struct recording *rec, uint32_t state,
 				      const struct rec_thread *thread)
 {
 	const char *group = rec_text(rec, thread->group);
 
-	switch (state & ~1) {
+	switch (state & ~1u) {
 	case 4:
 		return REC_STATE_IN_NATIVE;
 	case 6:
@@ -207,6 +208,13 @@ static enum rec_thread_state state_of(const struct recording *rec, uint8_t state
 	if (strcmp(group, "gc") == 0 || strcmp(group, "vm") == 0 || strcmp(group, "jit") == 0)
 		return REC_STATE_VM_THREAD;
 	return REC_STATE_UNKNOWN;
+}
+
+static uint32_t state_in(const struct process *p, const struct jvs_cpu_sample *sample)
+{
+	if (!p->jvm || sample->thread_state == JVS_THREAD_STATE_UNKNOWN)
+		return JVS_THREAD_STATE_UNKNOWN;
+	return jvm_thread_state(p->jvm, sample->thread_state);
 }
 
 static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *data, size_t size)
@@ -238,7 +246,7 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 	if (sample->source != JVS_SLOT_SAMPLE)
 		return; /* a test's: a switch is no CPU time */
 	if (thread)
-		thread->state_ns[state_of(rec, sample->thread_state, thread)] += d->period_ns;
+		thread->state_ns[state_of(rec, state_in(p, sample), thread)] += d->period_ns;
 	rec_add(rec, &key, 1, (int64_t)d->period_ns);
 	d->by_status[sample->status]++;
 	d->samples++;

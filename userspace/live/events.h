@@ -57,8 +57,15 @@ struct sideband {
  */
 int sideband_open(struct sideband *out);
 
-/* Calls mapped(pid, ctx) for every record read; the same pid may come many times. */
-void sideband_drain(struct sideband *sideband, void (*mapped)(pid_t pid, void *ctx), void *ctx);
+enum sideband_event {
+	SIDEBAND_MAPPED, /* a file was mapped with PROT_EXEC */
+	SIDEBAND_NAMED,	 /* exec, or a thread got a name: JVMs name each at its start */
+	SIDEBAND_LOST,	 /* records were lost: pid is -1, anything may have happened */
+};
+
+/* Calls seen for every record read; the same pid may come many times. */
+void sideband_drain(struct sideband *sideband,
+		    void (*seen)(pid_t pid, enum sideband_event event, void *ctx), void *ctx);
 void sideband_close(struct sideband *sideband);
 
 /* The numbers of the CPUs that are online; *out is the caller's to free. Returns how many or

@@ -51,8 +51,11 @@ struct process {
 	struct process_mappings previous; /* frames captured a moment ago may still name it */
 	bool libjvm_mapped;
 	bool remap;		    /* the mappings must be read again */
+	bool rethread;		    /* so must the list of threads */
+	uint64_t threads_ns;	    /* CLOCK_MONOTONIC, when it was read last */
 	uint64_t start_cpu_ns;	    /* of the process, when recording began */
 	uint64_t last_cpu_ns;	    /* the last that could be read */
+	uint32_t looks;		    /* for the JVM */
 	struct map64 threads;	    /* tid to index of known */
 	struct known_thread *known; /* owned */
 	size_t known_count;

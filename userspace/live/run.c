@@ -17,10 +17,13 @@
 
 /* The part of live.h that works while sampling: targets come and go, records are drained. */
 
-#define RETRY_NS       5000000 /* how often a JVM that is starting is looked at */
-#define TICKS_THREADS  5       /* live_tick calls between two looks at the threads */
-#define TICKS_SETTLE   10      /* live_tick calls before what can wait is done */
-#define TICKS_MAPPINGS 10      /* the same for mappings, without a side band */
+#define RETRY_NS       5000000	/* how often a JVM that is starting is looked at */
+#define THREADS_NS     20000000 /* the least time between two looks at new threads */
+#define LOOKS_OFTEN    1000	/* a JVM that is starting is looked at that often, then less */
+#define TICKS_LOOK     20	/* live_tick calls between two looks then */
+#define TICKS_THREADS  5	/* live_tick calls between two looks at the threads */
+#define TICKS_SETTLE   10	/* live_tick calls before what can wait is done */
+#define TICKS_MAPPINGS 10	/* the same for mappings, without a side band */
 
 /* ---- targets */
 
@@ -37,8 +40,12 @@ static int look_for_jvm(struct live *live, struct process *p)
 	bool had = p->jvm != NULL;
 	int err = process_find_jvm(p, &live->tables);
 
-	if (err == -EAGAIN || (err == -ENOENT && p->libjvm_mapped))
+	p->looks++;
+	if (err == -EAGAIN && p->looks < LOOKS_OFTEN)
 		arm_retry(live, true);
+	if (err == -EAGAIN && p->looks == LOOKS_OFTEN)
+		log_warn("pid %d: its JVM is starting or makes no sense: native frames only so far",
+			 p->target->pid);
 	if (err || had)
 		return err;
 	process_refresh_mappings(p, &live->images, &live->tables);
@@ -141,6 +148,14 @@ static void describe_new(struct live *live, struct recording *rec)
 
 /* ---- running */
 
+static uint64_t monotonic_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static int64_t epoch_now(void)
 {
 	struct timespec now;
@@ -176,15 +191,18 @@ int live_fd(const struct live *live)
 	return live->epoll;
 }
 
-static void on_mapped(pid_t pid, void *ctx)
+static void on_sideband(pid_t pid, enum sideband_event event, void *ctx)
 {
 	struct live *live = ctx;
 
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
 
-		if (p->target && (pid < 0 || p->target->pid == pid))
-			p->remap = true;
+		if (!p->target || (pid >= 0 && p->target->pid != pid))
+			continue;
+		/* A new name may be another program's: exec. Of a JVM it is a new thread's. */
+		p->remap |= event != SIDEBAND_NAMED || p->state == PROCESS_WAITING;
+		p->rethread |= event != SIDEBAND_MAPPED;
 	}
 }
 
@@ -206,6 +224,23 @@ static void remap(struct live *live, struct recording *rec)
 	}
 }
 
+/* Which thread is which JavaThread is wanted soon, but thousands may start in a second. */
+static void look_at_new_threads(struct live *live)
+{
+	uint64_t now_ns = monotonic_now();
+
+	for (uint32_t i = 0; i < live->process_count; i++) {
+		struct process *p = &live->processes[i];
+
+		if (!p->target || p->state != PROCESS_JAVA || !p->rethread ||
+		    now_ns - p->threads_ns < THREADS_NS)
+			continue;
+		p->rethread = false;
+		p->threads_ns = now_ns;
+		process_refresh_threads(p, &live->tables, false);
+	}
+}
+
 int live_poll(struct live *live, struct recording *rec)
 {
 	uint64_t expired;
@@ -214,10 +249,11 @@ int live_poll(struct live *live, struct recording *rec)
 	describe_new(live, rec);
 	live->rec = rec;
 	count = ring_buffer__consume(live->ring);
-	sideband_drain(&live->sideband, on_mapped, live);
+	sideband_drain(&live->sideband, on_sideband, live);
 	if (read(live->retry, &expired, sizeof(expired)) == sizeof(expired))
-		on_mapped(-1, live);
+		on_sideband(-1, SIDEBAND_MAPPED, live);
 	remap(live, rec);
+	look_at_new_threads(live);
 	return count;
 }
 
@@ -230,10 +266,15 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 		process_end(p, &live->tables);
 		return;
 	}
-	if (p->state == PROCESS_WAITING && p->libjvm_mapped && !look_for_jvm(live, p))
-		describe(p, rec);
-	else if (p->state == PROCESS_JAVA)
+	if (p->state == PROCESS_WAITING && p->libjvm_mapped) {
+		/* One that does not become readable is not worth much of our time. */
+		if ((p->looks < LOOKS_OFTEN || live->ticks % TICKS_LOOK == 0) &&
+		    !look_for_jvm(live, p))
+			describe(p, rec);
+	} else if (p->state == PROCESS_JAVA) {
 		process_find_jvm(p, &live->tables);
+		jvm_trim(p->jvm);
+	}
 	process_cpu_ns(p);
 	if (live->ticks % TICKS_THREADS == 0)
 		process_refresh_threads(p, &live->tables, false);
@@ -249,7 +290,7 @@ int live_tick(struct live *live, struct recording *rec)
 	live->ticks++;
 	/* The side band tells sooner; this is for code it does not tell of. */
 	if (live->decoder.remap)
-		on_mapped(-1, live);
+		on_sideband(-1, SIDEBAND_MAPPED, live);
 	live->decoder.remap = false;
 	live_poll(live, rec);
 	for (uint32_t i = 0; i < live->process_count; i++) {

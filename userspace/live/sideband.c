@@ -90,7 +90,8 @@ static void copy_out(const uint8_t *data, uint64_t from, void *to, size_t size)
 	memcpy((uint8_t *)to + first, data, size - first);
 }
 
-static void drain_cpu(struct sideband_cpu *cpu, void (*mapped)(pid_t pid, void *ctx), void *ctx)
+static void drain_cpu(struct sideband_cpu *cpu,
+		      void (*seen)(pid_t pid, enum sideband_event event, void *ctx), void *ctx)
 {
 	uint64_t head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = cpu->page->data_tail;
@@ -105,21 +106,22 @@ static void drain_cpu(struct sideband_cpu *cpu, void (*mapped)(pid_t pid, void *
 		copy_out(data, tail, &record, sizeof(record));
 		if (record.header.size < sizeof(record.header))
 			break;
-		if (record.header.type == PERF_RECORD_MMAP2 ||
-		    record.header.type == PERF_RECORD_COMM)
-			mapped((pid_t)record.pid, ctx);
-		/* Lost records: nobody knows whose they were. */
-		if (record.header.type == PERF_RECORD_LOST)
-			mapped(-1, ctx);
+		if (record.header.type == PERF_RECORD_MMAP2)
+			seen((pid_t)record.pid, SIDEBAND_MAPPED, ctx);
+		else if (record.header.type == PERF_RECORD_COMM)
+			seen((pid_t)record.pid, SIDEBAND_NAMED, ctx);
+		else if (record.header.type == PERF_RECORD_LOST)
+			seen(-1, SIDEBAND_LOST, ctx);
 		tail += record.header.size;
 	}
 	__atomic_store_n(&cpu->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-void sideband_drain(struct sideband *sideband, void (*mapped)(pid_t pid, void *ctx), void *ctx)
+void sideband_drain(struct sideband *sideband,
+		    void (*seen)(pid_t pid, enum sideband_event event, void *ctx), void *ctx)
 {
 	for (size_t i = 0; i < sideband->count; i++)
-		drain_cpu(&sideband->cpus[i], mapped, ctx);
+		drain_cpu(&sideband->cpus[i], seen, ctx);
 }
 
 void sideband_close(struct sideband *sideband)
