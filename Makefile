@@ -35,13 +35,14 @@ SRC       := $(filter-out $(MAIN_SRC),$(foreach d,$(DIRS),$(wildcard userspace/$
 # core.bpf.c defines the shared maps; bpftool needs the definition before its users.
 BPF_SRC   := bpf/core.bpf.c $(filter-out bpf/core.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_SRC:%.c=$(BUILD)/%.o)
-OBJ       := $(SRC:%.c=$(BUILD)/%.o)
+OBJ       := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/trie_default.o
 MAIN_OBJ  := $(MAIN_SRC:%.c=$(BUILD)/%.o)
 SKELETON  := $(BUILD)/jvmscope.skel.h
 SANITIZE  := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer
 # A unit test file tests/unit/DIR_NAME.c belongs to the folder DIR (bpf, base, exporters, ...).
 UNIT_SRC  := $(foreach d,$(DIRS) bpf $(if $(filter model,$(DIRS)),exporters),$(wildcard tests/unit/$(d)_*.c))
-UNIT_OBJ  := $(patsubst %.c,$(BUILD)/asan/%.o,$(SRC) $(UNIT_SRC)) $(BUILD)/asan/tests/unit/main.o
+UNIT_OBJ  := $(patsubst %.c,$(BUILD)/asan/%.o,$(SRC) $(UNIT_SRC)) $(BUILD)/asan/tests/unit/main.o \
+	     $(BUILD)/trie_default.o
 SUITES    := $(patsubst tests/unit/%.c,%,$(UNIT_SRC))
 
 all: $(BUILD)/jvmscope

@@ -60,7 +60,8 @@ struct maker {
 	bool *taken;	 /* by slot */
 	bool *salted;	 /* by salt */
 	uint16_t next_salt;
-	unsigned int bits;
+	unsigned int bits; /* there are (1 << bits) + more slots */
+	uint32_t more;
 	uint32_t first_count; /* states after the first byte */
 };
 
@@ -279,9 +280,10 @@ static int make_states(struct maker *m)
 
 /* ---- a slot for each child */
 
-static inline size_t hash(uint64_t bytes, uint16_t salt, unsigned int shift)
+/* A table need not be a power of two: a salt also moves all of its hashes, by less than "more". */
+static inline size_t hash(uint64_t bytes, uint16_t salt, unsigned int shift, uint32_t more)
 {
-	return (size_t)((bytes ^ salt * SPREAD) * SPREAD >> shift);
+	return (size_t)((bytes ^ salt * SPREAD) * SPREAD >> shift) + (salt * more >> 16);
 }
 
 /* Whether all children find a free slot with this salt; then they have it. */
@@ -292,7 +294,7 @@ static bool place_with(struct maker *m, const struct state *s, uint16_t salt)
 
 	while (placed < s->children) {
 		child[placed].slot =
-			(uint32_t)hash(child[placed].key & s->mask, salt, 64 - m->bits);
+			(uint32_t)hash(child[placed].key & s->mask, salt, 64 - m->bits, m->more);
 		if (m->taken[child[placed].slot])
 			break;
 		m->taken[child[placed++].slot] = true;
@@ -331,7 +333,7 @@ static int more_children(const void *one, const void *other, void *states)
 /* States with many children need many free slots at once, so they are placed first. */
 static bool place_all(struct maker *m)
 {
-	memset(m->taken, 0, SLOTS_MAX * sizeof(*m->taken));
+	memset(m->taken, 0, 2 * SLOTS_MAX * sizeof(*m->taken));
 	memset(m->salted, 0, (UINT16_MAX + 1) * sizeof(*m->salted));
 	m->next_salt = 1;
 	for (uint32_t i = 0; i < m->state_count; i++) {
@@ -343,11 +345,21 @@ static bool place_all(struct maker *m)
 	return true;
 }
 
+/* By a quarter, up to the next power of two. */
+static void enlarge(struct maker *m)
+{
+	m->more += 1u << (m->bits - 2);
+	if (m->more == 1u << m->bits) {
+		m->bits++;
+		m->more = 0;
+	}
+}
+
 /* In the smallest table in which all find a place. */
 static int place(struct maker *m)
 {
 	m->order = calloc(m->state_count + 1, sizeof(*m->order));
-	m->taken = calloc(SLOTS_MAX, sizeof(*m->taken));
+	m->taken = calloc(2 * SLOTS_MAX, sizeof(*m->taken));
 	m->salted = calloc(UINT16_MAX + 1, sizeof(*m->salted));
 	if (!m->order || !m->taken || !m->salted)
 		return -ENOMEM;
@@ -355,10 +367,10 @@ static int place(struct maker *m)
 		m->order[i] = i;
 	qsort_r(m->order, m->state_count, sizeof(*m->order), more_children, m->states);
 	m->bits = BITS_MIN;
-	while (m->bits < BITS_MAX && 1u << m->bits < m->child_count)
-		m->bits++;
+	while (m->bits < BITS_MAX && (1u << m->bits) + m->more < m->child_count)
+		enlarge(m);
 	while (m->bits <= BITS_MAX && !place_all(m))
-		m->bits++;
+		enlarge(m);
 	return m->bits <= BITS_MAX ? 0 : -E2BIG;
 }
 
@@ -413,7 +425,8 @@ static int make(struct maker *m, const struct trie *trie, struct trie_index *ind
 		return err;
 	index->trie = *trie;
 	index->shift = 64 - m->bits;
-	index->slot_count = (1u << m->bits) + m->first_count;
+	index->more = m->more;
+	index->slot_count = (1u << m->bits) + m->more + m->first_count;
 	index->slots = calloc(index->slot_count, sizeof(*index->slots));
 	if (!index->slots)
 		return -ENOMEM;
@@ -458,7 +471,8 @@ int trie_index_find(const struct trie_index *index, const void *name, size_t len
 		if (end - at < LEFT_MIN)
 			return trie_find(&index->trie, name, len, from);
 		memcpy(&bytes, at, sizeof(bytes));
-		next = &index->slots[hash(bytes & state->mask, state->salt, index->shift)];
+		next = &index->slots[hash(bytes & state->mask, state->salt, index->shift,
+					  index->more)];
 		if ((bytes & next->compared) != next->key || next->parent != state->salt)
 			break;
 		at += state->stride;

@@ -89,6 +89,10 @@ static const uint8_t *read_name(struct parser *p, const uint8_t *at, const uint8
 
 	p->name_len = 0;
 	while (at < end && in_name(*at)) {
+		if (*at < 0x80) {
+			add_unit(p, *at++);
+			continue;
+		}
 		len = trie_utf8_next(at, end, &code);
 		if (len == 0) {
 			say(p, at, true, "this is not UTF-8");
@@ -152,7 +156,7 @@ static bool check_rest(struct parser *p, const uint8_t *at, const uint8_t *end)
 	size_t len;
 
 	for (; at < end; at += len) {
-		len = trie_utf8_next(at, end, &code);
+		len = *at < 0x80 ? 1 : trie_utf8_next(at, end, &code);
 		if (len == 0) {
 			say(p, at, true, "this is not UTF-8");
 			return false;

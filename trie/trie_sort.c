@@ -11,21 +11,15 @@
  * Instead three units are looked at a time: a range is sorted by them, and only those that are
  * equal are sorted by the next three.
  */
-#define CHUNK_UNITS 3
+#define CHUNK_UNITS  3
+#define INSERTED_MAX 64 /* items for which a simple sort is the fastest */
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 struct item {
 	uint64_t chunk; /* three units, and in the low bits how many there are: a prefix is first */
-	uint32_t rule;	/* its index: equal keys stay in order */
+	uint32_t rule;	/* its index */
 };
-
-static int compare(const void *one, const void *other)
-{
-	const struct item *a = one, *b = other;
-
-	if (a->chunk != b->chunk)
-		return a->chunk < b->chunk ? -1 : 1;
-	return a->rule < b->rule ? -1 : a->rule > b->rule;
-}
 
 static uint64_t chunk_at(const struct trie_rules *rules, uint32_t rule, size_t depth)
 {
@@ -57,22 +51,67 @@ static bool is_whole(uint64_t chunk)
 	return (chunk & 3) < CHUNK_UNITS;
 }
 
+/* Stable, as all here: equal keys stay in the order they were added. */
+static void insert_in_order(struct item *items, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct item item = items[i];
+		size_t to = i;
+
+		for (; to > 0 && items[to - 1].chunk > item.chunk; to--)
+			items[to] = items[to - 1];
+		items[to] = item;
+	}
+}
+
+/* One pass of a radix sort, by the byte at "shift". */
+static void distribute(struct item *items, struct item *spare, size_t count, unsigned int shift)
+{
+	size_t ends[256] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ends[items[i].chunk >> shift & 0xff]++;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		sum += ends[i];
+		ends[i] = sum - ends[i];
+	}
+	for (size_t i = 0; i < count; i++)
+		spare[ends[items[i].chunk >> shift & 0xff]++] = items[i];
+	memcpy(items, spare, count * sizeof(*items));
+}
+
+static void sort_chunks(struct item *items, struct item *spare, size_t count)
+{
+	uint64_t differing = 0;
+
+	if (count <= INSERTED_MAX) {
+		insert_in_order(items, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		differing |= items[i].chunk ^ items[0].chunk;
+	for (unsigned int shift = 0; shift < 64; shift += 8) {
+		if (differing >> shift & 0xff)
+			distribute(items, spare, count, shift);
+	}
+}
+
 /* Recursion ends after TRIE_NAME_MAX / 3 levels, and each is over fewer items. */
-static void sort_range(const struct trie_rules *rules, struct item *items, size_t count,
-		       size_t depth)
+static void sort_range(const struct trie_rules *rules, struct item *items, struct item *spare,
+		       size_t count, size_t depth)
 {
 	size_t first = 0, end;
 
 	while (load_chunks(rules, items, count, depth) && !is_whole(items[0].chunk))
 		depth += CHUNK_UNITS;
-	qsort(items, count, sizeof(*items), compare);
+	sort_chunks(items, spare, count);
 
 	for (; first < count; first = end) {
 		end = first + 1;
 		while (end < count && items[end].chunk == items[first].chunk)
 			end++;
 		if (end - first > 1 && !is_whole(items[first].chunk))
-			sort_range(rules, items + first, end - first, depth + CHUNK_UNITS);
+			sort_range(rules, items + first, spare, end - first, depth + CHUNK_UNITS);
 	}
 }
 
@@ -106,19 +145,20 @@ static size_t merge(const struct trie_rules *rules, struct trie_rule *items, tri
 
 int trie_rules_sort(struct trie_rules *rules, trie_again_fn *again, void *ctx)
 {
-	struct item *items;
+	struct item *items, *spare;
 	struct trie_rule *sorted;
 	int err = -ENOMEM;
 
 	if (rules->count < 2)
 		return 0;
 	items = calloc(rules->count, sizeof(*items));
+	spare = calloc(rules->count, sizeof(*spare));
 	sorted = calloc(rules->count, sizeof(*sorted));
-	if (!items || !sorted)
+	if (!items || !spare || !sorted)
 		goto out;
 	for (size_t i = 0; i < rules->count; i++)
 		items[i].rule = (uint32_t)i;
-	sort_range(rules, items, rules->count, 0);
+	sort_range(rules, items, spare, rules->count, 0);
 	for (size_t i = 0; i < rules->count; i++)
 		sorted[i] = rules->items[items[i].rule];
 
@@ -130,6 +170,7 @@ int trie_rules_sort(struct trie_rules *rules, trie_again_fn *again, void *ctx)
 	err = 0;
 out:
 	free(items);
+	free(spare);
 	free(sorted);
 	return err;
 }
