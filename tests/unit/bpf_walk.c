@@ -368,6 +368,70 @@ static void anchor_is_not_used(void)
 	ASSERT_INT(walk(), JVS_STATUS_NMETHOD_RA);
 }
 
+/* The VM called Java again, through a library that cannot be unwound: that call has the anchor. */
+static void goes_on_at_the_older_anchor(void)
+{
+	__u64 older = anchored_method(), stub = world.target.java.call_stub_return;
+	__u64 leaf = put_method(4, 8, 8) + BLOB_CODE + 0x40, wrapper = META + 0x3800;
+
+	world.target.java.call_wrapper = -6;
+	world.target.java.wrapper_anchor_sp = 0x20;
+	put_words(wrapper + 0x20, SP + 0x200, older, 0);
+	put_u64(THREAD + ANCHOR, 0); /* the thread is in Java */
+	w->pc = leaf;
+	put_words(SP + 16, SP + 0x100, stub);
+	put_u64(SP + 0x100 - 6 * 8, wrapper);
+	put_words(SP + 0x100, 4, 0x1230000);
+
+	ASSERT_INT(walk(), JVS_STATUS_END);
+	ASSERT_INT(w->anchored, 1);
+	ASSERT_INT(kind_of(1), JVS_FRAME_CALL_STUB);
+	ASSERT_INT(kind_of(2), JVS_FRAME_UNMAPPED);
+	ASSERT_INT(kind_of(3), JVS_FRAME_ANCHOR);
+	ASSERT_INT(address_of(3), older);
+	ASSERT_INT(kind_of(4), JVS_FRAME_NMETHOD);
+	ASSERT_INT(address_of(6), ROOT + 4);
+}
+
+/* fp is the Java caller's own caller's: following it would lose that Java frame. */
+static void anchor_shows_that_fp_skipped_a_frame(void)
+{
+	__u64 pc = anchored_method();
+
+	w->pc = 0x1230000;
+	w->fp = SP + 0x400; /* behind the anchor's sp */
+	ASSERT_INT(walk(), JVS_STATUS_END);
+	ASSERT_INT(kind_of(1), JVS_FRAME_ANCHOR);
+	ASSERT_INT(kind_of(2), JVS_FRAME_NMETHOD);
+	ASSERT_INT(address_of(1), pc);
+}
+
+/* From the return barrier to where the carrier entered the virtual thread. */
+static void goes_from_heap_frames_to_the_carrier(void)
+{
+	__u64 stubs = put_blob(NAME_STUBS, 8, 0, 0) + BLOB_CODE;
+	__u64 enter = put_method(4, 8, 5) + BLOB_CODE + 0x40, entry = SP + 0x600;
+	__u64 stub = put_blob(NAME_STUBS, 8, 0, 0) + BLOB_CODE + 0x20;
+
+	world.target.java.call_stub_return = stub;
+	world.target.java.continuation_stubs = (struct jvs_range){ stubs, stubs + 0x100 };
+	world.target.java.thread_cont_entry = 0x200;
+	world.target.java.cont_entry_size = 64;
+	world.target.java.cont_return_pc = enter;
+	put_u64(THREAD + 0x200, entry);
+	put_words(entry + 16, SP + 0x700, stub);
+	put_words(SP + 0x700, 0, ROOT + 4);
+	w->pc = stubs + 0x40;
+	w->at = JVS_AT_RETURN;
+	w->fp = 4; /* the stub's fp leads nowhere */
+
+	ASSERT_INT(walk(), JVS_STATUS_CONTINUATION);
+	ASSERT_INT(kind_of(0), JVS_FRAME_HEAP_FRAMES);
+	ASSERT_INT(kind_of(1), JVS_FRAME_NMETHOD);
+	ASSERT_INT(frame(1)->cookie, 5);
+	ASSERT_INT(address_of(3), ROOT + 4);
+}
+
 static void no_progress_is_told(void)
 {
 	w->pc = 0x10;
@@ -396,6 +460,9 @@ static CU_TestInfo tests[] = {
 	{ "goes on at the anchor", goes_on_at_the_anchor },
 	{ "anchor without a pc has it below sp", anchor_without_a_pc_has_it_below_sp },
 	{ "anchor is not used", anchor_is_not_used },
+	{ "goes on at the older anchor", goes_on_at_the_older_anchor },
+	{ "anchor shows that fp skipped a frame", anchor_shows_that_fp_skipped_a_frame },
+	{ "goes from heap frames to the carrier", goes_from_heap_frames_to_the_carrier },
 	{ "no progress is told", no_progress_is_told },
 	CU_TEST_INFO_NULL,
 };
