@@ -65,7 +65,7 @@ if [ -n "${finish_setup:-}" ]; then
 fi
 
 step build "$MAKE" -s -j2 all "$BUILD/stacks" || finish
-step lint "$MAKE" -s lint
+step lint "$MAKE" -s lint LINT="$mode"
 step unit "$MAKE" -s -j2 unit
 step kernel tests/kernel/run.sh
 if [ "$mode" = quick ]; then

@@ -10,18 +10,23 @@ import java.util.TreeMap;
  * TRUTH.cpu_ns: of "chain" and "osr"; TRUTH.chain: the five in calling order.
  */
 public class InlineOsr {
-    static long core(long x) {
-        x ^= x << 13;
-        x ^= x >>> 7;
-        return x ^ (x << 17);
+    /** Not inlined when the JVM is told so: what is above it is then exact in the debug info. */
+    static long leaf(long x) {
+        for (int i = 0; i < 40; i++) {
+            x ^= x << 13;
+            x ^= x >>> 7;
+            x ^= x << 17;
+        }
+        return x;
     }
 
-    /** Volatile, so that the loop keeps its safepoint poll: only there has compiled code debug info. */
-    static volatile int rounds = 64;
+    static long core(long x) {
+        return leaf(x) + 1;
+    }
 
     static long inner(long x) {
         long sum = 0;
-        for (int i = 0; i < rounds; i++) {
+        for (int i = 0; i < 64; i++) {
             sum += core(x + i);
         }
         return sum;
@@ -39,7 +44,7 @@ public class InlineOsr {
         long start = Truth.cpu();
         long sum = 1;
         do {
-            for (int i = 0; i < 2000; i++) {
+            for (int i = 0; i < 250; i++) {
                 sum += outer(sum);
             }
         } while (Truth.cpu() - start < ns);

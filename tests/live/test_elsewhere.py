@@ -15,7 +15,8 @@ def recording_in_vm(run):
     samples = list(recording.samples(name="mix"))
     expect(total(samples) >= 200, "only %d samples" % total(samples))
     run.note(check_shares(samples, named("MixShares", truth["cpu_ns"]), 8.0))
-    run.note(check_complete(recording, samples))
+    # The end of a thread takes long there, and has no user stack any more.
+    run.note(check_complete(recording, samples, 99))
     run.note(str(run.check_invokes(samples)))
 
 

@@ -56,37 +56,34 @@ def bias(run):
     run.note(check_complete(recording, samples))
 
 
-def chain_of(run, flags, bar):
+NOT_LEAF = "-XX:CompileCommand=dontinline,InlineOsr::leaf"
+NOTHING = "-XX:CompileCommand=dontinline,InlineOsr::*"
+
+
+# Between calls and polls C2 keeps no debug info: a leaf there is told by the next one, in every tool.
+@test("inlined chain", quick=[""],
+      params={"": {"flags": (NOT_LEAF,), "bar": 98}, "not inlined": {"flags": (NOTHING,), "bar": 98}})
+def inlined_chain(run, flags, bar):
     jvm = run.java("InlineOsr", 6, flags=flags, wait=True, hold=20)
     recording, truth = run.record_all(jvm, "-F", 997)
     samples = list(recording.samples())
     chain = ["InlineOsr." + name for name in truth["chain"]]
     in_chain = [s for s in samples if s.has("InlineOsr.run")]
-    whole = 0
+    whole = inlined = 0
     for sample in in_chain:
         methods = [frame.method for frame in reversed(sample.frames)]
         at = methods.index("InlineOsr.run")
-        # The leaf may be inner itself, between two calls of core.
-        whole += sample.count * (methods[at:at + 5] == chain or methods[at:at + 4] == chain[:4])
+        whole += sample.count * (methods[at:at + 5] == chain)
+        inlined += sample.count * any(frame.kind == "inlined" for frame in sample.frames)
     share = percent(whole, total(in_chain))
     expect(share >= bar, "chain of five whole in %.1f %% of %d samples" % (share, total(in_chain)))
+    run.note("chain whole in %.1f %%, inlined frames in %.1f %%" % (
+        share, percent(inlined, total(in_chain))))
     ours = [s for s in samples if s.has("InlineOsr.run") or s.has("InlineOsr.osr")]
-    run.note("chain whole in %.1f %%" % share)
     run.note(check_shares(ours, {"InlineOsr.run": truth["cpu_ns"]["chain"],
                                  "InlineOsr.osr": truth["cpu_ns"]["osr"]}))
     run.note(check_complete(recording, ours))
     run.note(str(run.check_invokes(ours)))
-
-
-# Without it C2 keeps debug info only at calls and polls: a leaf in between is told by the next one.
-DEBUG_INFO = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints")
-
-
-@test("inlined chain", quick=[""],
-      params={"": {"flags": (), "bar": 95}, "with full debug info": {"flags": DEBUG_INFO, "bar": 98},
-              "not inlined": {"flags": ("-XX:CompileCommand=dontinline,InlineOsr::*",), "bar": 98}})
-def inlined_chain(run, flags, bar):
-    chain_of(run, flags, bar)
 
 
 HIDDEN_KINDS = {
