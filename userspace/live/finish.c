@@ -71,24 +71,19 @@ static void add_stack_quality(struct live *live, struct recording *rec)
 					live->decoder.by_status[s]);
 }
 
-static void add_thread_times(struct live *live, struct recording *rec)
+void live_finish_process(struct process *p, struct recording *rec)
 {
-	for (uint32_t t = 0; t < live->process_count; t++) {
-		struct process *p = &live->processes[t];
+	for (size_t i = 0; i < p->known_count; i++) {
+		const struct known_thread *known = &p->known[i];
+		uint32_t id = rec_thread(rec, p->rec_jvm, known->tid);
+		struct rec_thread *thread = rec_thread_get(rec, id);
 
-		if (!p->target)
+		if (!thread)
 			continue;
-		for (size_t i = 0; i < p->known_count; i++) {
-			const struct known_thread *known = &p->known[i];
-			uint32_t id = rec_thread(rec, p->rec_jvm, known->tid);
-			struct rec_thread *thread = rec_thread_get(rec, id);
-
-			if (thread && known->last_cpu_ns > known->start_cpu_ns)
-				thread->cpu_ns = known->last_cpu_ns - known->start_cpu_ns;
-			/* Many a thread gets its name only after it has begun to run. */
-			if (thread)
-				decode_name_thread(p, rec, thread);
-		}
+		if (known->last_cpu_ns > known->start_cpu_ns)
+			thread->cpu_ns = known->last_cpu_ns - known->start_cpu_ns;
+		/* Many a thread gets its name only after it has begun to run. */
+		decode_name_thread(p, rec, thread);
 	}
 }
 
@@ -108,7 +103,7 @@ static void add_cost(struct live *live, struct recording *rec)
 	meta->own_cpu_ns = cost_own_cpu_ns() - live->open_cpu_ns;
 	meta->own_rss_bytes = cost_own_rss_bytes();
 	meta->own_map_bytes = cost_map_bytes(live->object);
-	meta->target_cpu_ns = 0;
+	meta->target_cpu_ns = live->gone_cpu_ns;
 	for (uint32_t i = 0; i < live->process_count; i++)
 		if (live->processes[i].target)
 			meta->target_cpu_ns += process_cpu_ns(&live->processes[i]);
@@ -120,7 +115,9 @@ void live_finish(struct live *live, struct recording *rec)
 {
 	add_counters(live, rec);
 	add_stack_quality(live, rec);
-	add_thread_times(live, rec);
+	for (uint32_t i = 0; i < live->process_count; i++)
+		if (live->processes[i].target && live->processes[i].state != PROCESS_ENDED)
+			live_finish_process(&live->processes[i], rec);
 	add_cost(live, rec);
 }
 

@@ -37,12 +37,16 @@ struct live {
 	int epoll;
 	int retry; /* timerfd, armed while a JVM is starting */
 	uint64_t open_cpu_ns;
+	uint64_t gone_cpu_ns; /* CPU time of ended targets whose place was taken */
 	uint32_t ticks;
 	bool running;
 };
 
 /* Adds a descriptor to those live_fd() waits for. Returns 0 or a negative errno. */
 int live_watch(struct live *live, int fd);
+
+/* What is left to say of a target's threads: while it lives, or when it has just ended. */
+void live_finish_process(struct process *p, struct recording *rec);
 
 /* Counters, times and own cost, when all records are drained. */
 void live_finish(struct live *live, struct recording *rec);

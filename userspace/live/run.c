@@ -17,13 +17,14 @@
 
 /* The part of live.h that works while sampling: targets come and go, records are drained. */
 
-#define RETRY_NS       5000000	/* how often a JVM that is starting is looked at */
-#define THREADS_NS     20000000 /* the least time between two looks at new threads */
-#define LOOKS_OFTEN    1000	/* a JVM that is starting is looked at that often, then less */
-#define TICKS_LOOK     20	/* live_tick calls between two looks then */
-#define TICKS_THREADS  5	/* live_tick calls between two looks at the threads */
-#define TICKS_SETTLE   10	/* live_tick calls before what can wait is done */
-#define TICKS_MAPPINGS 10	/* the same for mappings, without a side band */
+#define RETRY_NS   5000000  /* how often a JVM that is starting is looked at */
+#define THREADS_NS 20000000 /* the least time between two looks at new threads */
+#define LOOKS_OFTEN \
+	300 /* times a JVM that is starting is looked at each RETRY_NS, then each tick */
+#define TICKS_LOOK     20 /* live_tick calls between two looks then */
+#define TICKS_THREADS  5  /* live_tick calls between two looks at the threads */
+#define TICKS_SETTLE   10 /* live_tick calls before what can wait is done */
+#define TICKS_MAPPINGS 10 /* the same for mappings, without a side band */
 
 /* ---- targets */
 
@@ -43,7 +44,7 @@ static int look_for_jvm(struct live *live, struct process *p)
 	p->looks++;
 	if (err == -EAGAIN && p->looks < LOOKS_OFTEN)
 		arm_retry(live, true);
-	if (err == -EAGAIN && p->looks == LOOKS_OFTEN)
+	if (err == -EAGAIN && p->looks == LOOKS_OFTEN * 2)
 		log_warn("pid %d: its JVM is starting or makes no sense: native frames only so far",
 			 p->target->pid);
 	if (err || had)
@@ -53,14 +54,24 @@ static int look_for_jvm(struct live *live, struct process *p)
 	return 0;
 }
 
+/* An ended target gives its place up when there is no other: what it was is in the recording. */
 static struct process *free_place(struct live *live)
 {
-	for (uint32_t i = 0; i < live->process_count; i++)
+	struct process *ended = NULL;
+
+	for (uint32_t i = 0; i < live->process_count; i++) {
 		if (!live->processes[i].target)
 			return &live->processes[i];
-	if (live->process_count == JVS_MAX_TARGETS)
+		if (live->processes[i].state == PROCESS_ENDED && !ended)
+			ended = &live->processes[i];
+	}
+	if (live->process_count < JVS_MAX_TARGETS)
+		return &live->processes[live->process_count++];
+	if (!ended)
 		return NULL;
-	return &live->processes[live->process_count++];
+	live->gone_cpu_ns += process_cpu_ns(ended);
+	process_close(ended, &live->images, &live->tables);
+	return ended;
 }
 
 /* A JVM that is starting, or of which native frames at least can be shown. */
@@ -262,13 +273,14 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 	if (!target_alive(p->target)) {
 		process_cpu_ns(p);
 		live_poll(live, rec);
+		live_finish_process(p, rec);
 		epoll_ctl(live->epoll, EPOLL_CTL_DEL, p->target->pidfd, NULL);
 		process_end(p, &live->tables);
 		return;
 	}
 	if (p->state == PROCESS_WAITING && p->libjvm_mapped) {
 		/* One that does not become readable is not worth much of our time. */
-		if ((p->looks < LOOKS_OFTEN || live->ticks % TICKS_LOOK == 0) &&
+		if ((p->looks < LOOKS_OFTEN * 2 || live->ticks % TICKS_LOOK == 0) &&
 		    !look_for_jvm(live, p))
 			describe(p, rec);
 	} else if (p->state == PROCESS_JAVA) {
