@@ -47,7 +47,7 @@ static int generate(const char *path, const char *name, char *text)
 	struct report report = { .path = path };
 	struct trie_words words = { 0 };
 	struct trie trie;
-	size_t size;
+	size_t size = 0;
 	int err = read_rules(path, text, &size);
 
 	if (!err)

@@ -14,6 +14,7 @@
 #define BITS_MIN     4
 #define BITS_MAX     16
 #define SLOTS_MAX    (1u << BITS_MAX)
+#define TAKEN_MAX    ((size_t)1 << (BITS_MAX + 1))
 #define CHILDREN_MAX 1024
 #define SPREAD	     0x9e3779b97f4a7c15ull /* 2^64 divided by the golden ratio */
 
@@ -333,7 +334,7 @@ static int more_children(const void *one, const void *other, void *states)
 /* States with many children need many free slots at once, so they are placed first. */
 static bool place_all(struct maker *m)
 {
-	memset(m->taken, 0, 2 * SLOTS_MAX * sizeof(*m->taken));
+	memset(m->taken, 0, TAKEN_MAX * sizeof(*m->taken));
 	memset(m->salted, 0, (UINT16_MAX + 1) * sizeof(*m->salted));
 	m->next_salt = 1;
 	for (uint32_t i = 0; i < m->state_count; i++) {
@@ -359,7 +360,7 @@ static void enlarge(struct maker *m)
 static int place(struct maker *m)
 {
 	m->order = calloc(m->state_count + 1, sizeof(*m->order));
-	m->taken = calloc(2 * SLOTS_MAX, sizeof(*m->taken));
+	m->taken = calloc(TAKEN_MAX, sizeof(*m->taken));
 	m->salted = calloc(UINT16_MAX + 1, sizeof(*m->salted));
 	if (!m->order || !m->taken || !m->salted)
 		return -ENOMEM;

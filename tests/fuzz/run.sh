@@ -27,7 +27,7 @@ for name; do
 			folders="$folders $folder"
 		fi
 	done
-	sources=
+	sources=$(ls trie/trie_*.c)
 	for folder in $folders; do
 		sources="$sources $(ls userspace/$folder/*.c)"
 	done
