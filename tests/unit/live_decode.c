@@ -36,12 +36,14 @@ static struct jvs_frame frame(uint32_t n)
 	return (struct jvs_frame){ .word = jvs_frame_word(0x1000 + n, kind, 0), .cookie = n };
 }
 
-/* Sends frames first..first+count-1 of a stack of stored frames. */
-static void send_part(uint64_t hash, uint32_t first, uint32_t count, uint32_t stored)
+/* Sends frames first..first+count-1 of a stack of stored frames, as the sampler of a CPU does. */
+static void send_part_of(uint32_t cpu, uint64_t hash, uint32_t first, uint32_t count,
+			 uint32_t stored)
 {
-	struct jvs_stack_part part = { .event = { .kind = JVS_EVENT_STACK_PART },
+	uint64_t slot = cpu * JVS_SLOTS_PER_CPU + JVS_SLOT_SAMPLE;
+	struct jvs_stack_part part = { .event = { .kind = JVS_EVENT_STACK_PART, .cpu = cpu },
 				       .stack = hash,
-				       .capture = hash + 1000,
+				       .capture = hash << 8 | (slot & 0xff),
 				       .first = first,
 				       .count = count,
 				       .stored = stored,
@@ -52,6 +54,11 @@ static void send_part(uint64_t hash, uint32_t first, uint32_t count, uint32_t st
 		part.frames[i] = frame(first + i);
 	decode_record(&decoder, rec, &part,
 		      JVS_STACK_PART_HEADER + count * sizeof(struct jvs_frame));
+}
+
+static void send_part(uint64_t hash, uint32_t first, uint32_t count, uint32_t stored)
+{
+	send_part_of(0, hash, first, count, stored);
 }
 
 static void send_sample(uint64_t hash, uint32_t status)
@@ -85,16 +92,34 @@ static void a_stack_in_parts_becomes_one(void)
 	ASSERT_INT(decoder.by_status[JVS_STATUS_END], 2);
 }
 
-static void parts_of_two_stacks_may_interleave(void)
+static void parts_of_many_cpus_may_interleave(void)
 {
-	send_part(1, 0, 64, 65);
-	send_part(2, 0, 64, 66);
-	send_part(1, 64, 1, 65);
-	send_part(2, 64, 2, 66);
-	send_sample(1, JVS_STATUS_END);
-	send_sample(2, JVS_STATUS_END);
-	ASSERT_INT(decoder.samples, 2);
+	enum { CPUS = 300 };
+
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		send_part_of(cpu, cpu + 1, 0, 64, 66);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		send_part_of(cpu, cpu + 1, 64, 2, 66);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		send_sample(cpu + 1, JVS_STATUS_END);
+	ASSERT_INT(decoder.samples, CPUS);
 	ASSERT_INT(decoder.lost_stack, 0);
+}
+
+static void stacks_cut_short_do_not_stand_in_the_way(void)
+{
+	enum { CPUS = 100 };
+
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		send_part_of(cpu, cpu + 1, 0, 64, 66);
+	/* The ring was full: their other parts were lost. */
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		send_part_of(cpu, cpu + 1001, 0, 64, 66);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		send_part_of(cpu, cpu + 1001, 64, 2, 66);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		send_sample(cpu + 1001, JVS_STATUS_END);
+	ASSERT_INT(decoder.samples, CPUS);
 }
 
 static void a_sample_without_its_stack_is_a_counted_loss(void)
@@ -161,7 +186,8 @@ static void nonsense_is_counted_and_does_no_harm(void)
 
 static CU_TestInfo tests[] = {
 	{ "a stack in parts becomes one", a_stack_in_parts_becomes_one },
-	{ "parts of two stacks may interleave", parts_of_two_stacks_may_interleave },
+	{ "parts of many CPUs may interleave", parts_of_many_cpus_may_interleave },
+	{ "stacks cut short do not stand in the way", stacks_cut_short_do_not_stand_in_the_way },
 	{ "a sample without its stack is a counted loss",
 	  a_sample_without_its_stack_is_a_counted_loss },
 	{ "a cut stack keeps its root and marks the gap",

@@ -11,6 +11,7 @@
 
 #define STACKS_PER_GENERATION (1u << 17)
 #define THREAD_NAME_MAX	      64
+#define CPUS_MAX	      8192 /* the largest CONFIG_NR_CPUS */
 
 /* ---- stacks */
 
@@ -45,17 +46,35 @@ static void assembly_free(struct assembly *a)
 	*a = (struct assembly){ 0 };
 }
 
+/* The assembly of a scratch slot: it sends the parts of one stack before those of the next. */
+static struct assembly *assembly_of_slot(struct decoder *d, const struct jvs_stack_part *part)
+{
+	uint32_t first = part->event.cpu * JVS_SLOTS_PER_CPU;
+	/* The low byte of capture is that of the slot's number. */
+	size_t at = first + (uint8_t)(part->capture - first);
+	size_t count = first + JVS_SLOTS_PER_CPU;
+	struct assembly *items;
+
+	if (part->event.cpu >= CPUS_MAX || at >= count)
+		return NULL;
+	if (at < d->assembly_count)
+		return &d->assemblies[at];
+	items = reallocarray(d->assemblies, count, sizeof(*items));
+	if (!items)
+		return NULL;
+	memset(items + d->assembly_count, 0, (count - d->assembly_count) * sizeof(*items));
+	d->assemblies = items;
+	d->assembly_count = count;
+	return &items[at];
+}
+
 /* A stack that will never be completed, since a later part was lost, gives way to a new one. */
 static struct assembly *assembly_for(struct decoder *d, const struct jvs_stack_part *part)
 {
-	struct assembly *fresh = &d->assemblies[part->event.cpu % DECODE_ASSEMBLIES];
+	struct assembly *fresh = assembly_of_slot(d, part);
 
-	for (size_t i = 0; i < DECODE_ASSEMBLIES; i++) {
-		if (d->assemblies[i].capture == part->capture)
-			return &d->assemblies[i];
-		if (d->assemblies[i].capture == 0)
-			fresh = &d->assemblies[i];
-	}
+	if (!fresh || fresh->capture == part->capture)
+		return fresh;
 	if (part->first != 0)
 		return NULL;
 	assembly_free(fresh);
@@ -280,8 +299,11 @@ void decode_forget(struct decoder *d)
 
 void decode_free(struct decoder *d)
 {
-	for (size_t i = 0; i < DECODE_ASSEMBLIES; i++)
+	for (size_t i = 0; i < d->assembly_count; i++)
 		assembly_free(&d->assemblies[i]);
+	free(d->assemblies);
+	d->assemblies = NULL;
+	d->assembly_count = 0;
 	decode_forget(d);
 	resolve_free(&d->resolver);
 }

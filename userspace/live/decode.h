@@ -14,10 +14,6 @@
 struct rec_thread;
 struct recording;
 
-#define DECODE_ASSEMBLIES                                                      \
-	64 /* stacks whose parts are still coming in; one for each CPU at most \
-	    */
-
 /* A stack whose parts are still coming in. */
 struct assembly {
 	uint64_t capture; /* 0: free */
@@ -44,7 +40,8 @@ struct decoder {
 	struct process *processes;	  /* borrowed; [JVS_MAX_TARGETS] */
 	const struct decode_hooks *hooks; /* borrowed; NULL but in tests */
 	struct resolver resolver;
-	struct assembly assemblies[DECODE_ASSEMBLIES];
+	struct assembly *assemblies; /* owned; [CPU * JVS_SLOTS_PER_CPU + enum jvs_slot] */
+	size_t assembly_count;
 	struct map64 stacks; /* to stack id */
 	struct map64 older;
 	int seen_fd;	    /* the kernel's set of stacks sent */
