@@ -20,4 +20,13 @@ struct walk_request {
 	__u64 walk_ns; /* of all walks */
 };
 
+/* A name the trie test gives its BPF programs, and what comes back. */
+struct trie_test_name {
+	__u32 len;  /* of the whole name */
+	__u32 have; /* bytes here */
+	__s32 number;
+	__u32 pad;
+	__u8 bytes[256];
+};
+
 #endif

@@ -12,7 +12,7 @@ CC=${CC:-cc}
 BPFTOOL=${BPFTOOL:-$(command -v bpftool || echo /usr/sbin/bpftool)}
 out=$BUILD/tests/kernel
 arch=$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 
 mkdir -p "$out"
 ${MAKE:-make} -s BUILD="$BUILD" CLANG="$CLANG" "$BUILD/jvmscope.bpf.o" || exit
@@ -22,15 +22,19 @@ cflags="-std=gnu17 -g -O1 -Wall -Wextra -D_GNU_SOURCE -I. -Itests"
 $CC $cflags tests/kernel/load.c -o "$out/load" -lbpf || exit
 # shellcheck disable=SC2086
 $CC $cflags tests/kernel/walk.c -o "$out/walk" -lbpf -lcunit || exit
-$CLANG -target bpf -mcpu=v3 -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-unused-parameter \
-	-D__TARGET_ARCH_"$arch" -I. -Ibpf -Ivmlinux/"$arch" -Ivmlinux \
-	-c tests/kernel/walk.bpf.c -o "$out/walk.part.o" || exit
+# shellcheck disable=SC2086
+$CC $cflags tests/kernel/trie.c trie/trie_*.c -o "$out/trie" -lbpf -lz || exit
+for part in walk trie; do
+	$CLANG -target bpf -mcpu=v3 -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-unused-parameter \
+		-D__TARGET_ARCH_"$arch" -I. -Ibpf -Ivmlinux/"$arch" -Ivmlinux \
+		-c "tests/kernel/$part.bpf.c" -o "$out/$part.part.o" || exit
+done
 "$BPFTOOL" gen object "$out/walk.bpf.o" "$BUILD/bpf/core.bpf.o" "$BUILD/bpf/unwind.bpf.o" \
 	"$out/walk.part.o" || exit
 
 if [ "$(id -u)" != 0 ]; then
 	echo "kernel: not root, BPF is not allowed"
-	echo "0 passed, 0 failed, 2 skipped"
+	echo "0 passed, 0 failed, 3 skipped"
 	exit 0
 fi
 
@@ -39,10 +43,20 @@ if "$out/load" "$BUILD/jvmscope.bpf.o"; then
 else
 	failed=1
 fi
-"$out/walk" "$out/walk.bpf.o" >"$out/walk.log" 2>&1
-cat "$out/walk.log"
-counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, .*/\1 \2/p' "$out/walk.log")
-# shellcheck disable=SC2086
-set -- ${counts:-0 1}
-echo "$((passed + $1)) passed, $((failed + $2)) failed, 0 skipped"
-[ $((failed + $2)) = 0 ]
+
+# Adds the counts of a test's last line.
+run() { # LOG COMMAND [ARG]...
+	log=$1
+	shift
+	"$@" >"$log" 2>&1
+	cat "$log"
+	counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$log")
+	# shellcheck disable=SC2086
+	set -- ${counts:-0 1 0}
+	passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+}
+
+run "$out/walk.log" "$out/walk" "$out/walk.bpf.o"
+run "$out/trie.log" "$out/trie" "$out/trie.part.o"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]

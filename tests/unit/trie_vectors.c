@@ -1,39 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <zlib.h>
 
 #include "trie/trie_form.h"
 #include "trie/trie_index.h"
+#include "trie_data.h"
 #include "trie_help.h"
 
-/*
- * The vectors: rule lists, what the original builder makes of them, and what its search answers.
- * They are not part of this project; JVMSCOPE_TRIE_VECTORS says where they are. Without them the
- * test says so and passes.
- */
-#define VECTORS_DEFAULT "../shared/data/trie"
-
-static const char *const sets[] = {
-	"ignored_class_name",
-	"iast_exclusion",
-	"sca_stack_exclusion",
-	"proxy_ignored_class_name",
-	"introspection_excluded_types",
-	"call_site",
-	"test_class_names",
-	"syn_text",
-	"syn_marks",
-	"syn_unicode",
-	"syn_hibit",
-	"syn_deep",
-	"syn_wide",
-	"syn_big",
-	"syn_jumps",
-};
-
-static char path[4096];
 static struct trie_words words;
 static struct trie_index index_of_words;
 
@@ -43,52 +15,12 @@ static void teardown(void)
 	trie_words_free(&words);
 }
 
-static bool have_vectors(void)
-{
-	const char *folder = getenv("JVMSCOPE_TRIE_VECTORS");
-	DIR *dir = opendir(folder ? folder : VECTORS_DEFAULT);
-
-	if (!dir) {
-		printf("trie vectors: %s is not there, skipped\n",
-		       folder ? folder : VECTORS_DEFAULT);
-		return false;
-	}
-	closedir(dir);
-	return true;
-}
-
-/* The bytes of a file, with or without .gz, and a NUL behind them. */
-static char *read_vector(const char *kind, const char *name, const char *suffix, size_t *size)
-{
-	const char *folder = getenv("JVMSCOPE_TRIE_VECTORS");
-	size_t capacity = 1 << 16;
-	char *bytes = malloc(capacity);
-	gzFile file = NULL;
-	int got;
-
-	for (int i = 0; i < 2 && !file; i++) {
-		snprintf(path, sizeof(path), "%s/%s/%s%s%s", folder ? folder : VECTORS_DEFAULT,
-			 kind, name, suffix, i ? ".gz" : "");
-		file = gzopen(path, "rb");
-	}
-	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-	*size = 0;
-	while ((got = gzread(file, bytes + *size, (unsigned int)(capacity - *size - 1))) > 0) {
-		*size += (size_t)got;
-		if (*size + 1 == capacity)
-			bytes = realloc(bytes, capacity *= 2);
-	}
-	ASSERT_INT(got, 0);
-	gzclose(file);
-	bytes[*size] = '\0';
-	return bytes;
-}
-
 static void build_set(const char *name)
 {
 	size_t size;
-	char *text = read_vector("rules", name, ".trie", &size);
+	char *text = trie_data_read("rules", name, ".trie", &size);
 
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
 	ASSERT_INT(trie_from_text(text, size, &words, NULL, NULL), 0);
 	free(text);
 }
@@ -97,7 +29,7 @@ static void build_set(const char *name)
 static uint16_t *read_hex(const char *name, uint32_t *count, uint32_t *longs, uint32_t *long_count)
 {
 	size_t size;
-	char *text = read_vector("encoded", name, ".hex", &size), *at = text + 6;
+	char *text = trie_data_read("encoded", name, ".hex", &size), *at = text + 6;
 	uint16_t *units;
 
 	*count = (uint32_t)strtoul(at, &at, 10);
@@ -143,9 +75,9 @@ static void builds_the_same_words(void)
 	uint32_t count, long_count;
 	uint16_t *units;
 
-	for (size_t i = 0; have_vectors() && i < ARRAY_SIZE(sets); i++) {
-		build_set(sets[i]);
-		units = read_hex(sets[i], &count, longs, &long_count);
+	for (size_t i = 0; trie_data_present() && i < TRIE_DATA_SETS; i++) {
+		build_set(trie_data_sets[i]);
+		units = read_hex(trie_data_sets[i], &count, longs, &long_count);
 		ASSERT_INT(words.count, count);
 		ASSERT_INT(words.long_count, long_count);
 		check_words(units, longs);
@@ -162,9 +94,9 @@ static void reads_and_writes_the_same_files(void)
 	struct trie trie;
 	FILE *to;
 
-	for (size_t i = 0; have_vectors() && i < ARRAY_SIZE(sets); i++) {
-		build_set(sets[i]);
-		bytes = read_vector("encoded", sets[i], ".bin", &size);
+	for (size_t i = 0; trie_data_present() && i < TRIE_DATA_SETS; i++) {
+		build_set(trie_data_sets[i]);
+		bytes = trie_data_read("encoded", trie_data_sets[i], ".bin", &size);
 		ASSERT_INT(trie_from_bytes(bytes, size, &read, NULL, NULL), 0);
 		ASSERT_INT(read.count, words.count);
 		trie = trie_of(&words);
@@ -184,38 +116,24 @@ static void reads_and_writes_the_same_files(void)
 	}
 }
 
-static void check_index(const char *escaped, size_t from, int expected)
-{
-	static uint8_t name[3 * 65536];
-	long len = trie_name_from_escaped(escaped, strlen(escaped), name, sizeof(name));
-
-	from = trie_name_offset(name, (size_t)len, from);
-	ASSERT_INT(trie_index_find(&index_of_words, name, (size_t)len, from), expected);
-}
-
-/* Lines of name, number, and start index if there is one. */
 static size_t check_lookups(const char *kind, const char *name)
 {
-	size_t size, lines = 0, from;
-	char *text = read_vector(kind, name, ".tsv", &size);
-	char *tab, *next;
-	int expected;
+	struct trie_data_names names = trie_data_names(kind, name);
+	struct trie trie = trie_of(&words);
+	size_t count = names.count;
 
-	for (char *line = text; *line; line = next, lines++) {
-		next = strchr(line, '\n');
-		CU_ASSERT_PTR_NOT_NULL_FATAL(next);
-		*next++ = '\0';
-		tab = strchr(line, '\t');
-		CU_ASSERT_PTR_NOT_NULL_FATAL(tab);
-		*tab++ = '\0';
-		expected = (int)strtol(tab, &tab, 10);
-		from = *tab ? strtoul(tab, NULL, 10) : 0;
-		ASSERT_INT(trie_help_find(&words, line, from), expected);
+	for (size_t i = 0; i < count; i++) {
+		const struct trie_data_name *n = &names.items[i];
+
+		ASSERT_INT(trie_find(&trie, n->bytes, n->len, n->from), n->number);
+		ASSERT_INT(trie_match(&trie, n->bytes, n->len, n->from).number, n->number);
+		ASSERT_INT(trie_help_steps(&trie, n->bytes, n->len, n->len, n->from), n->number);
 		if (index_of_words.slots)
-			check_index(line, from, expected);
+			ASSERT_INT(trie_index_find(&index_of_words, n->bytes, n->len, n->from),
+				   n->number);
 	}
-	free(text);
-	return lines;
+	trie_data_free(&names);
+	return count;
 }
 
 /* Wide and long sets are too much for it. */
@@ -233,12 +151,12 @@ static void answers_the_same(void)
 					     "sample_class_names.ignored_class_name" };
 	size_t lookups = 0;
 
-	if (!have_vectors())
+	if (!trie_data_present())
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
-		build_set(sets[i]);
+	for (size_t i = 0; i < TRIE_DATA_SETS; i++) {
+		build_set(trie_data_sets[i]);
 		make_index();
-		lookups += check_lookups("expect", sets[i]);
+		lookups += check_lookups("expect", trie_data_sets[i]);
 		teardown();
 	}
 	build_set("ignored_class_name");
@@ -271,9 +189,9 @@ static void refuses_the_same(void)
 	size_t size;
 	char *text, *next, *tab;
 
-	if (!have_vectors())
+	if (!trie_data_present())
 		return;
-	text = read_vector(".", "builder-rejects", ".tsv", &size);
+	text = trie_data_read(".", "builder-rejects", ".tsv", &size);
 	for (char *line = text; *line; line = next) {
 		struct trie_rules rules = { 0 };
 		int err;
