@@ -19,7 +19,7 @@
 #define TRIAL_NS      2000000 /* a hardware counter must count within this time */
 #define NS_PER_SECOND 1000000000u
 
-static int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+static int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -144,41 +144,58 @@ int clock_allowed(void)
 	return 0;
 }
 
-int clock_open(enum live_clock clock, uint32_t frequency, struct clock_events *out)
+/* One event on each CPU. Returns 0 or a negative errno, and never logs. */
+static int open_events(const int *cpus, int count, const struct perf_event_attr *attr,
+		       struct clock_events *out)
 {
-	struct clock_events events = { .cycles = clock != LIVE_CLOCK_CPU && clock_has_cycles() };
-	struct perf_event_attr attr;
-	int *cpus, count, fd;
+	struct clock_events events = { .cycles = attr->type == PERF_TYPE_HARDWARE };
+	int fd;
 
-	if (clock == LIVE_CLOCK_CYCLES && !events.cycles) {
-		log_error("cpu event cycles: this machine has no hardware cycle counter that counts"
-			  ", use --cpu-event cpu-clock");
-		return -ENOENT;
-	}
-	count = online_cpus(&cpus);
-	if (count < 0)
-		return count;
 	events.fds = calloc((size_t)count, sizeof(*events.fds));
 	events.links = calloc((size_t)count, sizeof(struct bpf_link *));
-	attr = clock_attr(events.cycles, frequency);
 	fd = events.fds && events.links ? 0 : -ENOMEM;
 	for (int i = 0; i < count && fd >= 0; i++) {
-		fd = perf_open(&attr, -1, cpus[i]);
+		fd = perf_open(attr, -1, cpus[i]);
 		/* A CPU may have gone off line since. */
 		if (fd == -ENODEV || fd == -ENXIO)
 			fd = 0;
 		else if (fd >= 0)
 			events.fds[events.count++] = fd;
-		else
-			explain(fd);
 	}
-	free(cpus);
 	if (fd < 0) {
 		clock_close(&events);
-		return fd == -EACCES ? -EPERM : fd;
+		return fd;
 	}
 	*out = events;
 	return 0;
+}
+
+int clock_open(enum live_clock clock, uint32_t frequency, struct clock_events *out)
+{
+	bool cycles = clock != LIVE_CLOCK_CPU && clock_has_cycles();
+	struct perf_event_attr attr = clock_attr(cycles, frequency);
+	int *cpus, count, err;
+
+	if (clock == LIVE_CLOCK_CYCLES && !cycles) {
+		log_error("cpu event cycles: this machine has no hardware cycle counter that counts"
+			  ", use --cpu-event cpu-clock");
+		return -ENOENT;
+	}
+	count = online_cpus(&cpus);
+	if (count < 0) {
+		log_error("/sys/devices/system/cpu/online: %s", strerror(-count));
+		return count;
+	}
+	err = open_events(cpus, count, &attr, out);
+	/* A counter that counts may still be taken for good by others, on this CPU or that. */
+	if (err && cycles && clock == LIVE_CLOCK_AUTO) {
+		attr = clock_attr(false, frequency);
+		err = open_events(cpus, count, &attr, out);
+	}
+	if (err)
+		explain(err);
+	free(cpus);
+	return err == -EACCES ? -EPERM : err;
 }
 
 int clock_attach(struct clock_events *events, struct bpf_program *program)
