@@ -219,17 +219,17 @@ static uint64_t key_of(const struct process *p, const struct raw_frame *raw)
 {
 	struct {
 		uint64_t address;
-		uint32_t offset, cookie, kind, leaf, target, pad;
+		uint32_t offset, cookie, kind, leaf, jvm, pad;
 	} key = { raw->address,
 		  raw->frame->offset,
 		  raw->frame->cookie,
 		  raw->kind,
 		  raw->leaf,
-		  p->index,
+		  p->rec_jvm, /* not its place, which another takes when it has ended */
 		  0 };
 
 	if (raw->kind == JVS_FRAME_KERNEL)
-		key.target = 0;
+		key.jvm = 0;
 	return map64_hash(&key, sizeof(key));
 }
 
