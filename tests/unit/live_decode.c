@@ -122,6 +122,23 @@ static void stacks_cut_short_do_not_stand_in_the_way(void)
 	ASSERT_INT(decoder.samples, CPUS);
 }
 
+static void a_thread_is_a_java_thread_once_it_was_seen_in_a_java_state(void)
+{
+	struct jvs_cpu_sample sample = { .event = { .kind = JVS_EVENT_CPU_SAMPLE,
+						    .tid = (uint32_t)getpid() },
+					 .stack = 7,
+					 .status = JVS_STATUS_END,
+					 .thread_state = JVS_THREAD_STATE_IN_JAVA };
+
+	send_part(7, 0, 1, 1);
+	send_sample(7, JVS_STATUS_END);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, rec_thread_get(rec, 1)->group), "native");
+	decode_record(&decoder, rec, &sample, sizeof(sample));
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, rec_thread_get(rec, 1)->group), "java");
+	send_sample(7, JVS_STATUS_END);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, rec_thread_get(rec, 1)->group), "java");
+}
+
 static void a_sample_without_its_stack_is_a_counted_loss(void)
 {
 	send_part(1, 0, 64, 65);
@@ -188,6 +205,8 @@ static CU_TestInfo tests[] = {
 	{ "a stack in parts becomes one", a_stack_in_parts_becomes_one },
 	{ "parts of many CPUs may interleave", parts_of_many_cpus_may_interleave },
 	{ "stacks cut short do not stand in the way", stacks_cut_short_do_not_stand_in_the_way },
+	{ "a thread is a Java thread once it was seen in a Java state",
+	  a_thread_is_a_java_thread_once_it_was_seen_in_a_java_state },
 	{ "a sample without its stack is a counted loss",
 	  a_sample_without_its_stack_is_a_counted_loss },
 	{ "a cut stack keeps its root and marks the gap",

@@ -10,6 +10,8 @@
 #include "target/target.h"
 
 #define STACKS_PER_GENERATION (1u << 17)
+#define GROUP_JAVA	      "java"
+#define GROUP_NATIVE	      "native"
 #define THREAD_NAME_MAX	      64
 #define CPUS_MAX	      8192 /* the largest CONFIG_NR_CPUS */
 
@@ -166,7 +168,7 @@ static const char *group_of(const char *name, bool java)
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
 		if (strncmp(name, groups[i].prefix, strlen(groups[i].prefix)) == 0)
 			return groups[i].group;
-	return java ? "java" : "native";
+	return java ? GROUP_JAVA : GROUP_NATIVE;
 }
 
 static bool is_java_thread(const struct process *p, pid_t tid)
@@ -204,6 +206,8 @@ static struct rec_thread *thread_of(struct process *p, struct recording *rec, pi
 	thread = rec_thread_get(rec, *id);
 	if (thread && !thread->name)
 		name_thread(p, rec, thread, java || is_java_thread(p, tid));
+	else if (thread && java && strcmp(rec_text(rec, thread->group), GROUP_NATIVE) == 0)
+		thread->group = rec_string(rec, GROUP_JAVA, strlen(GROUP_JAVA));
 	return thread;
 }
 
