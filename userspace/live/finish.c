@@ -71,20 +71,45 @@ static void add_stack_quality(struct live *live, struct recording *rec)
 					live->decoder.by_status[s]);
 }
 
-void live_finish_process(struct process *p, struct recording *rec)
+/* Times are read every few seconds: of a thread that has ended its samples may know more. */
+static uint64_t at_least_sampled(const struct rec_thread *thread)
 {
-	for (size_t i = 0; i < p->known_count; i++) {
-		const struct known_thread *known = &p->known[i];
-		uint32_t id = rec_thread(rec, p->rec_jvm, known->tid);
+	uint64_t sampled_ns = 0;
+
+	for (int state = 0; state < REC_STATE_NR; state++)
+		sampled_ns += thread->state_ns[state];
+	return sampled_ns > thread->cpu_ns ? sampled_ns : thread->cpu_ns;
+}
+
+/* Threads that ended before they were looked at have no time but that of their samples. */
+static void finish_unknown_threads(struct recording *rec)
+{
+	for (uint32_t id = 1; id <= rec_thread_count(rec); id++) {
 		struct rec_thread *thread = rec_thread_get(rec, id);
 
-		if (!thread)
-			continue;
-		if (known->last_cpu_ns > known->start_cpu_ns)
-			thread->cpu_ns = known->last_cpu_ns - known->start_cpu_ns;
-		/* Many a thread gets its name only after it has begun to run. */
-		decode_name_thread(p, rec, thread);
+		thread->cpu_ns = at_least_sampled(thread);
 	}
+}
+
+void live_finish_thread(struct process *p, const struct known_thread *known, struct recording *rec)
+{
+	struct rec_thread *thread = rec_thread_get(rec, rec_thread(rec, p->rec_jvm, known->tid));
+
+	if (!thread)
+		return;
+	thread->cpu_ns = 0;
+	if (known->last_cpu_ns > known->start_cpu_ns)
+		thread->cpu_ns = known->last_cpu_ns - known->start_cpu_ns;
+	if (p->state == PROCESS_ENDED || known->round < p->round)
+		thread->cpu_ns = at_least_sampled(thread);
+	/* Many a thread gets its name only after it has begun to run. */
+	decode_name_thread(p, rec, thread);
+}
+
+void live_finish_process(struct process *p, struct recording *rec)
+{
+	for (size_t i = 0; i < p->known_count; i++)
+		live_finish_thread(p, &p->known[i], rec);
 }
 
 static uint32_t string_of(struct recording *rec, const char *s)
@@ -115,6 +140,7 @@ void live_finish(struct live *live, struct recording *rec)
 {
 	add_counters(live, rec);
 	add_stack_quality(live, rec);
+	finish_unknown_threads(rec);
 	for (uint32_t i = 0; i < live->process_count; i++)
 		if (live->processes[i].target && live->processes[i].state != PROCESS_ENDED)
 			live_finish_process(&live->processes[i], rec);
@@ -152,6 +178,8 @@ void live_status(struct live *live, struct live_status *out)
 
 bool live_all_java(const struct live *live)
 {
+	if (live->gone_native)
+		return false;
 	for (uint32_t i = 0; i < live->process_count; i++)
 		if (live->processes[i].target && !live->processes[i].jvm)
 			return false;

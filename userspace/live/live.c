@@ -118,9 +118,9 @@ static int on_record(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-int live_watch(struct live *live, int fd)
+int live_watch(struct live *live, int fd, uint32_t flags)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+	struct epoll_event event = { .events = EPOLLIN | flags, .data.fd = fd };
 
 	return epoll_ctl(live->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
@@ -138,11 +138,11 @@ static int open_waiting(struct live *live)
 		log_error("ring buffer: cannot be opened: %s", strerror(errno));
 		return err;
 	}
-	err = live_watch(live, ring_buffer__epoll_fd(live->ring));
+	err = live_watch(live, ring_buffer__epoll_fd(live->ring), 0);
 	if (!err)
-		err = live_watch(live, live->retry);
+		err = live_watch(live, live->retry, 0);
 	if (!err && sideband_open(&live->sideband) == 0)
-		err = live_watch(live, live->sideband.epoll);
+		err = live_watch(live, live->sideband.epoll, 0);
 	return err;
 }
 

@@ -37,13 +37,21 @@ struct live {
 	int epoll;
 	int retry; /* timerfd, armed while a JVM is starting */
 	uint64_t open_cpu_ns;
-	uint64_t gone_cpu_ns; /* CPU time of ended targets whose place was taken */
+	/* of ended targets whose place was taken */
+	uint64_t gone_cpu_ns;
+	bool gone_native; /* one had no JVM that could be read */
 	uint32_t ticks;
 	bool running;
 };
 
-/* Adds a descriptor to those live_fd() waits for. Returns 0 or a negative errno. */
-int live_watch(struct live *live, int fd);
+/*
+ * Adds a descriptor to those live_fd() waits for. flags: of epoll_ctl(), beside EPOLLIN.
+ * Returns 0 or a negative errno.
+ */
+int live_watch(struct live *live, int fd, uint32_t flags);
+
+/* What is left to say of one thread, for the last time or so far. */
+void live_finish_thread(struct process *p, const struct known_thread *known, struct recording *rec);
 
 /* What is left to say of a target's threads: while it lives, or when it has just ended. */
 void live_finish_process(struct process *p, struct recording *rec);

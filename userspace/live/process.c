@@ -248,12 +248,19 @@ void process_enable(struct process *p, struct tables *tables, bool on)
 		__atomic_and_fetch(flags, ~JVS_TARGET_ON, __ATOMIC_RELEASE);
 }
 
-uint64_t process_cpu_ns(struct process *p)
+void process_read_cpu(struct process *p, bool from_start)
 {
 	uint64_t now;
 
-	if (p->target && target_cpu_ns(p->target, &now) == 0)
-		p->last_cpu_ns = now;
+	if (target_cpu_ns(p->target, &now))
+		return;
+	p->last_cpu_ns = now;
+	if (from_start)
+		p->start_cpu_ns = now;
+}
+
+uint64_t process_cpu_ns(const struct process *p)
+{
 	return p->last_cpu_ns > p->start_cpu_ns ? p->last_cpu_ns - p->start_cpu_ns : 0;
 }
 

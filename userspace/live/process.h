@@ -95,11 +95,21 @@ void process_enable(struct process *p, struct tables *tables, bool on);
 /* Which threads there are, and which are Java threads. from_start: baseline of CPU times. */
 void process_refresh_threads(struct process *p, struct tables *tables, bool from_start);
 
+/*
+ * Forgets the threads that ended some rounds ago, so that a process which starts threads for hours
+ * has room for the next. ended is told of each: nobody else remembers its times.
+ */
+void process_forget_threads(struct process *p,
+			    void (*ended)(const struct known_thread *known, void *ctx), void *ctx);
+
 /* The CPU times once more, of all threads: the last word of a recording. */
 void process_read_times(struct process *p);
 
-/* CPU time used since process_refresh_threads(from_start), as far as it could be read. */
-uint64_t process_cpu_ns(struct process *p);
+/* Notes the CPU time the process has used until now; from_start: nothing before it counts. */
+void process_read_cpu(struct process *p, bool from_start);
+
+/* CPU time used between the first and the last process_read_cpu() that succeeded. */
+uint64_t process_cpu_ns(const struct process *p);
 
 /* The mapping a frame's cookie names, or that holds addr; NULL. */
 const struct process_mapping *process_mapping_by_id(const struct process *p, uint32_t id);

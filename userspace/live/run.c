@@ -23,6 +23,7 @@
 	300 /* times a JVM that is starting is looked at each RETRY_NS, then each tick */
 #define TICKS_LOOK     20 /* live_tick calls between two looks then */
 #define TICKS_THREADS  5  /* live_tick calls between two looks at the threads */
+#define TICKS_FORGET   50 /* live_tick calls between two times ended threads are forgotten */
 #define TICKS_SETTLE   10 /* live_tick calls before what can wait is done */
 #define TICKS_MAPPINGS 10 /* the same for mappings, without a side band */
 
@@ -70,6 +71,7 @@ static struct process *free_place(struct live *live)
 	if (!ended)
 		return NULL;
 	live->gone_cpu_ns += process_cpu_ns(ended);
+	live->gone_native |= !ended->jvm;
 	process_close(ended, &live->images, &live->tables);
 	return ended;
 }
@@ -104,7 +106,7 @@ int live_add(struct live *live, pid_t pid, bool must_be_jvm, uint32_t *index)
 		err = -ENOENT;
 		goto out;
 	}
-	err = live_watch(live, p->target->pidfd);
+	err = live_watch(live, p->target->pidfd, EPOLLONESHOT);
 	if (err)
 		goto out;
 	process_refresh_threads(p, &live->tables, true);
@@ -180,13 +182,17 @@ int live_start(struct live *live, struct recording *rec)
 	int err;
 
 	describe_new(live, rec);
-	for (uint32_t i = 0; i < live->process_count; i++)
-		if (live->processes[i].target)
-			process_enable(&live->processes[i], &live->tables, true);
 	live->running = true;
 	/* Unwind rows were made here and copied into BPF maps. */
 	malloc_trim(0);
 	rec_meta(rec)->start_time_ns = epoch_now();
+	for (uint32_t i = 0; i < live->process_count; i++) {
+		if (!live->processes[i].target)
+			continue;
+		/* What it used while the others were looked at was not sampled. */
+		process_read_cpu(&live->processes[i], true);
+		process_enable(&live->processes[i], &live->tables, true);
+	}
 	err = clock_attach(&live->clock, live->on_sample);
 	if (!err && live->options.switches) {
 		live->switch_link = bpf_program__attach(live->on_switch);
@@ -252,12 +258,21 @@ static void look_at_new_threads(struct live *live)
 	}
 }
 
+/* A target that ended wakes us once: until the next tick its pidfd would be readable for ever. */
+static void forget_woken(struct live *live)
+{
+	struct epoll_event events[JVS_MAX_TARGETS];
+
+	epoll_wait(live->epoll, events, JVS_MAX_TARGETS, 0);
+}
+
 int live_poll(struct live *live, struct recording *rec)
 {
 	uint64_t expired;
 	int count;
 
 	describe_new(live, rec);
+	forget_woken(live);
 	live->rec = rec;
 	count = ring_buffer__consume(live->ring);
 	sideband_drain(&live->sideband, on_sideband, live);
@@ -268,14 +283,30 @@ int live_poll(struct live *live, struct recording *rec)
 	return count;
 }
 
+struct forgetting {
+	struct process *p;
+	struct recording *rec;
+};
+
+/* One that used no CPU time, as far as was seen, gets no row for it. */
+static void on_thread_ended(const struct known_thread *known, void *ctx)
+{
+	const struct forgetting *forgetting = ctx;
+
+	if (known->last_cpu_ns > known->start_cpu_ns)
+		live_finish_thread(forgetting->p, known, forgetting->rec);
+}
+
 static void tick_process(struct live *live, struct process *p, struct recording *rec)
 {
+	struct forgetting forgetting = { p, rec };
+
 	if (!target_alive(p->target)) {
-		process_cpu_ns(p);
+		process_read_cpu(p, false);
 		live_poll(live, rec);
-		live_finish_process(p, rec);
 		epoll_ctl(live->epoll, EPOLL_CTL_DEL, p->target->pidfd, NULL);
 		process_end(p, &live->tables);
+		live_finish_process(p, rec);
 		return;
 	}
 	if (p->state == PROCESS_WAITING && p->libjvm_mapped) {
@@ -287,9 +318,11 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 		process_find_jvm(p, &live->tables);
 		jvm_trim(p->jvm);
 	}
-	process_cpu_ns(p);
+	process_read_cpu(p, false);
 	if (live->ticks % TICKS_THREADS == 0)
 		process_refresh_threads(p, &live->tables, false);
+	if (live->ticks % TICKS_FORGET == 0)
+		process_forget_threads(p, on_thread_ended, &forgetting);
 	if (live->sideband.count == 0 && live->ticks % TICKS_MAPPINGS == 0)
 		process_refresh_mappings(p, &live->images, &live->tables);
 }
@@ -320,21 +353,30 @@ int live_tick(struct live *live, struct recording *rec)
 	return alive;
 }
 
-int live_stop(struct live *live, struct recording *rec)
+/* Ends sampling at one moment on all CPUs; detaching takes a while on many. */
+static void stop_targets(struct live *live, struct recording *rec)
 {
-	clock_detach(&live->clock);
-	bpf_link__destroy(live->switch_link);
-	live->switch_link = NULL;
-	live->running = false;
-	rec_meta(rec)->end_time_ns = epoch_now();
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
 
 		if (!p->target || p->state == PROCESS_ENDED)
 			continue;
 		process_enable(p, &live->tables, false);
-		process_read_times(p);
+		process_read_cpu(p, false);
 	}
+	rec_meta(rec)->end_time_ns = epoch_now();
+}
+
+int live_stop(struct live *live, struct recording *rec)
+{
+	stop_targets(live, rec);
+	clock_detach(&live->clock);
+	bpf_link__destroy(live->switch_link);
+	live->switch_link = NULL;
+	live->running = false;
+	for (uint32_t i = 0; i < live->process_count; i++)
+		if (live->processes[i].target && live->processes[i].state != PROCESS_ENDED)
+			process_read_times(&live->processes[i]);
 	while (live_poll(live, rec) > 0)
 		;
 	resolve_kernel_names(&live->decoder.resolver, rec);

@@ -2,6 +2,7 @@
 #ifndef JVMSCOPE_TABLES_H
 #define JVMSCOPE_TABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ struct tables {
 	int threads_fd; /* u32 tid to u64 JavaThread* */
 	int seen_fd;	/* u64 stack hash */
 	uint32_t next_mapping_id;
+	bool threads_full; /* was said */
 };
 
 struct table_fds {

@@ -4,13 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "jvm/jvm.h"
 #include "live/process.h"
 #include "target/target.h"
 
 /* The part of process.h that is about threads. */
 
-#define MAX_THREADS 65536 /* per process; the rest is sampled but has no JavaThread */
+#define MAX_THREADS  65536 /* per process; the rest is sampled but has no JavaThread */
+#define ROUNDS_KNOWN 8	   /* rounds a thread that has ended stays known */
 
 static struct known_thread *find(struct process *p, pid_t tid)
 {
@@ -75,6 +77,19 @@ static int by_ns_tid(const void *a, const void *b)
 	return (x->ns_tid > y->ns_tid) - (x->ns_tid < y->ns_tid);
 }
 
+/* A thread the kernel has no room for is sampled without its state and anchor, and tried again. */
+static uint64_t show_java_thread(struct tables *tables, uint32_t tid, uint64_t java_thread)
+{
+	if (!bpf_map_update_elem(tables->threads_fd, &tid, &java_thread, BPF_ANY))
+		return java_thread;
+	if (!tables->threads_full)
+		log_warn("thread %u: its JavaThread cannot be told to the kernel: %s; its state is "
+			 "not known, nor that of others",
+			 tid, strerror(errno));
+	tables->threads_full = true;
+	return 0;
+}
+
 /* Tells the kernel which threads are Java threads, and which no longer are. */
 static void install(struct process *p, struct tables *tables, struct jvm_thread *java, size_t count)
 {
@@ -86,24 +101,24 @@ static void install(struct process *p, struct tables *tables, struct jvm_thread 
 
 		if (known->round == p->round && count)
 			found = bsearch(&key, java, count, sizeof(*java), by_ns_tid);
-		if (found && found->java_thread != known->java_thread)
-			bpf_map_update_elem(tables->threads_fd, &tid, &found->java_thread, BPF_ANY);
-		else if (!found && known->java_thread)
+		if (found && found->java_thread == known->java_thread)
+			continue;
+		if (!found && known->java_thread)
 			bpf_map_delete_elem(tables->threads_fd, &tid);
-		known->java_thread = found ? found->java_thread : 0;
+		known->java_thread = found ? show_java_thread(tables, tid, found->java_thread) : 0;
 	}
 }
 
-/* Threads that have ended are forgotten in the order they are met; their times stay in the
- * recording. */
-static void forget_ended(struct process *p)
+void process_forget_threads(struct process *p,
+			    void (*ended)(const struct known_thread *known, void *ctx), void *ctx)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->known_count; i++) {
 		struct known_thread known = p->known[i];
 
-		if (known.round + 8 < p->round) {
+		if (known.round + ROUNDS_KNOWN < p->round) {
+			ended(&known, ctx);
 			map64_remove(&p->threads, (uint64_t)known.tid);
 			continue;
 		}
@@ -127,18 +142,15 @@ void process_refresh_threads(struct process *p, struct tables *tables, bool from
 	struct round round = { .p = p, .from_start = from_start };
 	struct jvm_thread *java = NULL;
 	size_t count = 0;
-	uint64_t now;
 
 	p->round++;
 	/* A read of each thread's time costs a system call: at the start, and then now and then. */
 	round.read_cpu = from_start || p->round % 8 == 0;
 	if (target_each_thread(p->target, on_thread, &round) < 0)
 		return;
-	if (from_start && target_cpu_ns(p->target, &now) == 0)
-		p->start_cpu_ns = p->last_cpu_ns = now;
+	if (from_start)
+		process_read_cpu(p, true);
 	if (p->jvm && jvm_threads(p->jvm, &java, &count) == 0)
 		install(p, tables, java, count);
 	free(java);
-	if (p->round % 64 == 0)
-		forget_ended(p);
 }

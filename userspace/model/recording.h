@@ -144,7 +144,7 @@ struct rec_thread {
 	pid_t tid;
 	uint32_t name;			 /* comm, or the Java name where known */
 	uint32_t group;			 /* "java", "gc", "jit", "vm", "native" */
-	uint64_t cpu_ns;		 /* of the recorded time */
+	uint64_t cpu_ns;		 /* of the recorded time; by samples when it has ended */
 	uint64_t state_ns[REC_STATE_NR]; /* by samples */
 };
 /* Finds or adds the thread (jvm, tid). Names may be set or improved through the pointer. */
