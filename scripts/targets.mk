@@ -23,7 +23,7 @@ check-vm:
 # The same live tests on the JDKs from 8 to the newest that the mirror has.
 check-jdks:
 	@scripts/setup.sh build check jdk
-	@$(MAKE) -s all
+	@$(MAKE) -s -j2 all $(BUILD)/stacks $(BUILD)/names
 	@tests/live/check_jdks.sh
 
 # Compiles everything for the other architecture; runs nothing.
@@ -34,10 +34,15 @@ check-cross:
 bench: all
 	@bench/bench.py
 
+# Each fuzz target for a minute; tests/fuzz/run.sh SECONDS for other times.
+fuzz:
+	@scripts/setup.sh build full
+	@tests/fuzz/run.sh
+
 soak: all
 	@tests/live/run.py --soak
 
-.PHONY: demo check check-full check-vm check-jdks check-cross bench soak tidy
+.PHONY: demo check check-full check-vm check-jdks check-cross bench fuzz soak tidy
 
 # ---- clang-tidy: a stamp for each file that passed, as old as the newest header it may see
 

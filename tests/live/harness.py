@@ -3,6 +3,7 @@
 import json
 import os
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -157,6 +158,18 @@ class Run:
         for process in reversed(self.started):
             process.end()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def keep(self):
+        """Keeps what a failed test made, and what its processes said; returns the folder."""
+        kept = jdks.LIVE / "failed" / re.sub(r"[^a-zA-Z0-9]+", "-", self.name)
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(parents=True)
+        for path in self.folder.glob("out*"):
+            shutil.copy(path, kept)
+        for number, process in enumerate(self.started):
+            (kept / ("process%d.txt" % number)).write_text("\n".join(
+                [" ".join(process.command), *process.out, "-- standard error", *process.err, ""]))
+        return kept
 
     def note(self, text):
         self.notes.append(text)

@@ -40,9 +40,8 @@ def load_tests():
     return suite.TESTS
 
 
-def run_one(job):
+def attempt(run, job):
     """Returns (result, text) with result "ok", "FAILED" or "skipped"."""
-    run = Run(job.jdk, job.name)
     signal.signal(signal.SIGALRM, on_alarm)
     signal.alarm(job.limit)
     try:
@@ -58,6 +57,16 @@ def run_one(job):
         return "FAILED", traceback.format_exc()
     finally:
         signal.alarm(0)
+
+
+def run_one(job):
+    run = Run(job.jdk, job.name)
+    try:
+        result, text = attempt(run, job)
+        if result == "FAILED":
+            text += "\n  kept in %s" % run.keep()
+        return result, text
+    finally:
         run.close()
 
 
