@@ -100,6 +100,7 @@ static const struct rule rules[] = {
 	{ AT(thread_next), OPTIONAL, { "JavaThread::_next" } },
 	{ AT(thread_anchor), NEEDED, { "JavaThread::_anchor" } },
 	{ AT(thread_state), NEEDED, { "JavaThread::_thread_state" } },
+	{ AT(thread_saved_pc), OPTIONAL, { "JavaThread::_saved_exception_pc" } },
 	{ AT(thread_os_thread), NEEDED, { "JavaThread::_osthread" } },
 	{ AT(os_thread_id), NEEDED, { "OSThread::_thread_id" } },
 	{ AT(anchor_sp), NEEDED, { "JavaFrameAnchor::_last_Java_sp" } },
@@ -288,6 +289,7 @@ static const struct {
 	{ "CodeBlobKind::Vtable", JVS_BLOB_VTABLE },
 	{ "CodeBlobKind::MHAdapter", JVS_BLOB_VTABLE }, /* also: return address at [sp] */
 	{ "CodeBlobKind::Deoptimization", JVS_BLOB_DEOPT },
+	{ "CodeBlobKind::UncommonTrap", JVS_BLOB_DEOPT }, /* it deoptimizes, too */
 };
 
 /* The numbers of JDK 8 to 27, which everything that records states goes by. */
@@ -440,6 +442,8 @@ void layout_for_bpf(const struct hotspot *h, int major, struct jvs_java_layout *
 	out->thread_anchor_pc = (uint32_t)(f->thread_anchor.at + f->anchor_pc.at);
 	out->thread_anchor_fp = (uint32_t)(f->thread_anchor.at + f->anchor_fp.at);
 	out->thread_state = (uint32_t)f->thread_state.at;
+	if (field_exists(f->thread_saved_pc))
+		out->thread_saved_pc = (uint32_t)f->thread_saved_pc.at;
 	if (field_exists(f->wrapper_anchor)) {
 		out->call_wrapper = h->call_wrapper;
 		out->wrapper_anchor_sp = (uint32_t)(f->wrapper_anchor.at + f->anchor_sp.at);

@@ -114,6 +114,7 @@ struct fields {
 	struct field thread_next;
 	struct field thread_anchor;
 	struct field thread_state;
+	struct field thread_saved_pc;
 	struct field thread_os_thread;
 	struct field os_thread_id;
 	struct field anchor_sp;
