@@ -139,6 +139,22 @@ static void a_thread_is_a_java_thread_once_it_was_seen_in_a_java_state(void)
 	CU_ASSERT_STRING_EQUAL(rec_text(rec, rec_thread_get(rec, 1)->group), "java");
 }
 
+static void code_in_no_mapping_concerns_its_own_process_only(void)
+{
+	struct jvs_stack_part part = {
+		.event = { .kind = JVS_EVENT_STACK_PART, .target = 0 },
+		.capture = 1 << 8,
+		.count = 1,
+		.stored = 1,
+		.walked = 1,
+		.frames = { { .word = jvs_frame_word(0x1000, JVS_FRAME_UNMAPPED, 0) } },
+	};
+
+	decode_record(&decoder, rec, &part, sizeof(part));
+	CU_ASSERT_TRUE(processes[0].unmapped);
+	CU_ASSERT_FALSE(processes[1].unmapped);
+}
+
 static void a_sample_without_its_stack_is_a_counted_loss(void)
 {
 	send_part(1, 0, 64, 65);
@@ -207,6 +223,8 @@ static CU_TestInfo tests[] = {
 	{ "stacks cut short do not stand in the way", stacks_cut_short_do_not_stand_in_the_way },
 	{ "a thread is a Java thread once it was seen in a Java state",
 	  a_thread_is_a_java_thread_once_it_was_seen_in_a_java_state },
+	{ "code in no mapping concerns its own process only",
+	  code_in_no_mapping_concerns_its_own_process_only },
 	{ "a sample without its stack is a counted loss",
 	  a_sample_without_its_stack_is_a_counted_loss },
 	{ "a cut stack keeps its root and marks the gap",

@@ -116,7 +116,7 @@ static void on_stack_part(struct decoder *d, struct recording *rec, const void *
 	for (uint32_t i = 0; i < part->count; i++) {
 		a->stack.frames[part->first + i] = part->frames[i];
 		if (part->frames[i].word >> 56 == JVS_FRAME_UNMAPPED)
-			d->remap = true;
+			p->unmapped = true;
 	}
 	a->have += part->count;
 	if (part->first + part->count < part->stored)

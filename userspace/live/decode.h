@@ -51,7 +51,6 @@ struct decoder {
 	uint64_t samples;
 	uint64_t lost_stack;  /* sample whose stack is not known: a loss */
 	uint64_t bad_records; /* not understood: a bug of ours */
-	bool remap;	      /* a pc was in no known mapping: the mappings must be read again */
 };
 
 /* Handles one record. */

@@ -112,8 +112,11 @@ static int install(struct process *p, struct tables *tables, struct process_mapp
 		rows[i].index_count = from->loaded->table.index.count;
 	}
 	err = tables_set_mappings(tables, p->index, rows, (uint32_t)m->count, &m->extent);
-	if (err)
-		log_warn("pid %d: %zu executable mappings do not fit", p->target->pid, m->count);
+	/* It is tried again at each change. */
+	if (err && !p->mappings_full)
+		log_warn("pid %d: %zu executable mappings do not fit: no names in new libraries",
+			 p->target->pid, m->count);
+	p->mappings_full = err != 0;
 	free(rows);
 	return err;
 }

@@ -52,6 +52,8 @@ struct process {
 	bool libjvm_mapped;
 	bool remap;		    /* the mappings must be read again */
 	bool rethread;		    /* so must the list of threads */
+	bool unmapped;		    /* code was seen that is in no mapping known */
+	bool mappings_full;	    /* was said */
 	uint64_t threads_ns;	    /* CLOCK_MONOTONIC, when it was read last */
 	uint64_t start_cpu_ns;	    /* of the process, when recording began */
 	uint64_t last_cpu_ns;	    /* the last that could be read */

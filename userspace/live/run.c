@@ -334,9 +334,10 @@ int live_tick(struct live *live, struct recording *rec)
 
 	live->ticks++;
 	/* The side band tells sooner; this is for code it does not tell of. */
-	if (live->decoder.remap)
-		on_sideband(-1, SIDEBAND_MAPPED, live);
-	live->decoder.remap = false;
+	for (uint32_t i = 0; i < live->process_count; i++) {
+		live->processes[i].remap |= live->processes[i].unmapped;
+		live->processes[i].unmapped = false;
+	}
 	live_poll(live, rec);
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
