@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "jvm/cmdline.h"
 #include "jvm/codeheap.h"
 #include "jvm/flags.h"
@@ -114,16 +115,19 @@ static bool version_of_info(const char *info, char *to, size_t size)
 /* On 8 the release is that of HotSpot (25.504-b08); the JDK's own is inside a longer text. */
 static void read_version(const struct target *t, const struct hotspot *h, int major, char *to)
 {
-	char info[512];
+	char info[512], text[VERSION_MAX];
 	uint64_t addr;
 
 	if (major <= 8 && !field_read(t, 0, h->field.vm_info_string, &addr) && addr &&
 	    target_read_string(t, addr, info, sizeof(info)) > 0 &&
-	    version_of_info(info, to, VERSION_MAX))
-		return;
+	    version_of_info(info, text, sizeof(text)))
+		goto out;
 	if (field_read(t, 0, h->field.vm_release, &addr) || !addr ||
-	    target_read_string(t, addr, to, VERSION_MAX) < 0)
-		to[0] = 0;
+	    target_read_string(t, addr, text, sizeof(text)) < 0)
+		text[0] = 0;
+out:
+	/* It is shown on terminals, and a process can pretend to be a JVM. */
+	text_utf8(text, strlen(text), to, VERSION_MAX);
 }
 
 static int read_code_cache(const struct target *t, const struct hotspot *h,
