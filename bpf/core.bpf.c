@@ -90,33 +90,38 @@ static long send_part(__u32 number, void *data)
 	return 0;
 }
 
-/*
- * Whether the map of seen stacks is being changed on this CPU by the program the sample
- * interrupted: its locks are then held, and a sample in an NMI would wait for ever.
- */
-static __always_inline bool interrupted_switch(const struct jvs_walk *w)
+static __always_inline volatile __u64 *seen_at(__u32 index)
 {
-	__u32 index = w->slot - JVS_SLOT_SAMPLE + JVS_SLOT_SWITCH;
-	const struct jvs_walk *other;
+	return bpf_map_lookup_elem(&jvs_seen_stacks, &index);
+}
 
-	if (w->source != JVS_SLOT_SAMPLE)
-		return false;
-	other = bpf_map_lookup_elem(&jvs_slots, &index);
-	return other && other->busy;
+static __always_inline bool is_seen(__u64 hash)
+{
+	__u32 index = hash & (JVS_SEEN_STACKS - 2);
+	volatile __u64 *first = seen_at(index), *second = seen_at(index + 1);
+
+	return first && second && (*first == hash || *second == hash);
+}
+
+static __always_inline void set_seen(__u64 hash)
+{
+	__u32 index = hash & (JVS_SEEN_STACKS - 2);
+	volatile __u64 *first = seen_at(index), *second = seen_at(index + 1);
+
+	if (!first || !second)
+		return;
+	*second = *first;
+	*first = hash;
 }
 
 int jvs_send_stack(struct jvs_walk *w, __u32 always)
 {
 	struct send send = { 0 };
-	__u32 one = 1, parts;
-	__u64 hash;
-	bool locked;
+	__u32 parts;
 
 	if (!w)
 		return 1;
-	hash = w->hash;
-	locked = interrupted_switch(w);
-	if (!always && !locked && bpf_map_lookup_elem(&jvs_seen_stacks, &hash))
+	if (!always && is_seen(w->hash))
 		return 0;
 
 	send.w = w;
@@ -128,7 +133,6 @@ int jvs_send_stack(struct jvs_walk *w, __u32 always)
 		return 1;
 
 	jvs_count(w->target, JVS_COUNT_STACKS_SENT, 1);
-	if (!locked)
-		bpf_map_update_elem(&jvs_seen_stacks, &hash, &one, BPF_ANY);
+	set_seen(w->hash);
 	return 0;
 }

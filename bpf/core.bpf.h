@@ -66,12 +66,13 @@ struct jvs_threads_map {
 	__type(value, __u64);
 };
 
-/* Hashes of the stacks userspace has; the least recently used are sent again. */
+/* See JVS_SEEN_STACKS. */
 struct jvs_seen_stacks_map {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u64);
-	__type(value, __u32);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, JVS_SEEN_STACKS);
+	__type(key, __u32);
+	__type(value, __u64);
 };
 
 struct jvs_counters_map {

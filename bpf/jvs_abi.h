@@ -303,6 +303,15 @@ struct jvs_target {
 	struct jvs_java_layout java;
 };
 
+/* ---- which stacks userspace has */
+
+/*
+ * A table of hashes, in sets of two: hash h is at h & (JVS_SEEN_STACKS - 2) or behind it, newest
+ * first. 0: free. A stack whose hash was pushed out is sent again. No locks, so that a sample may
+ * interrupt another program here; userspace writes 0 to have a stack sent again.
+ */
+#define JVS_SEEN_STACKS 65536
+
 /* ---- records in the ring buffer */
 
 enum jvs_event_kind {

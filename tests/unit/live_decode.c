@@ -9,12 +9,13 @@
 #include "unit/unit.h"
 
 static struct process processes[JVS_MAX_TARGETS];
+static uint64_t seen[JVS_SEEN_STACKS];
 static struct decoder decoder;
 static struct recording *rec;
 
 static void setup(void)
 {
-	decoder = (struct decoder){ .processes = processes, .seen_fd = -1, .period_ns = 1000 };
+	decoder = (struct decoder){ .processes = processes, .seen = seen, .period_ns = 1000 };
 	memset(processes, 0, sizeof(processes));
 	rec = rec_new();
 	ASSERT_INT(target_open(getpid(), &processes[0].target), 0);

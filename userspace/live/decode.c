@@ -17,28 +17,34 @@
 
 /* ---- stacks */
 
-static uint64_t stack_key(uint32_t target, uint64_t hash)
+/* What userspace is about to forget, the kernel must not take for known. */
+static void forget_older(struct decoder *d)
 {
-	return hash ^ (uint64_t)target * 0x9e3779b97f4a7c15ull;
+	const struct map64_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map64_next(&d->older, &at)))
+		tables_forget_stack(d->seen, slot->key);
+	map64_free(&d->older);
 }
 
-static void remember_stack(struct decoder *d, uint64_t key, uint32_t stack)
+static void remember_stack(struct decoder *d, uint64_t hash, uint32_t stack)
 {
 	if (d->stacks.count >= STACKS_PER_GENERATION) {
-		map64_free(&d->older);
+		forget_older(d);
 		d->older = d->stacks;
 		d->stacks = (struct map64){ 0 };
 	}
-	map64_set(&d->stacks, key, stack);
+	map64_set(&d->stacks, hash, stack);
 }
 
-static bool find_stack(struct decoder *d, uint64_t key, uint32_t *stack)
+static bool find_stack(struct decoder *d, uint64_t hash, uint32_t *stack)
 {
-	if (map64_get(&d->stacks, key, stack))
+	if (map64_get(&d->stacks, hash, stack))
 		return true;
-	if (!map64_get(&d->older, key, stack))
+	if (!map64_get(&d->older, hash, stack))
 		return false;
-	remember_stack(d, key, *stack);
+	remember_stack(d, hash, *stack);
 	return true;
 }
 
@@ -125,7 +131,7 @@ static void on_stack_part(struct decoder *d, struct recording *rec, const void *
 		d->hooks->stack(d->hooks->ctx, part, &a->stack);
 	if (a->have == a->stack.stored && p->target) {
 		stack = resolve_stack(&d->resolver, p, rec, &a->stack);
-		remember_stack(d, stack_key(part->event.target, part->stack), stack);
+		remember_stack(d, part->stack, stack);
 	}
 	assembly_free(a);
 }
@@ -246,18 +252,15 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 	struct process *p;
 	struct rec_thread *thread;
 	struct rec_key key = { .metric = REC_CPU };
-	uint64_t hash;
 
 	if (size < sizeof(*sample) || sample->status >= JVS_STATUS_NR) {
 		d->bad_records++;
 		return;
 	}
 	p = &d->processes[sample->event.target];
-	hash = sample->stack;
-	if (!p->target ||
-	    !find_stack(d, stack_key(sample->event.target, sample->stack), &key.stack)) {
+	if (!p->target || !find_stack(d, sample->stack, &key.stack)) {
 		/* The kernel must send it again. */
-		bpf_map_delete_elem(d->seen_fd, &hash);
+		tables_forget_stack(d->seen, sample->stack);
 		d->lost_stack++;
 		return;
 	}

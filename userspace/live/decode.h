@@ -33,8 +33,9 @@ struct decode_hooks {
 /*
  * Records of the ring to facts of the recording.
  *
- * A stack is known by (target, hash) from the moment its last part came. Known stacks are kept in
- * two generations, so that the memory for them is bounded and one in use is never forgotten.
+ * A stack is known by its hash, which includes the process, from the moment its last part came.
+ * Known stacks are kept in two generations, so that the memory for them is bounded and one in use
+ * is never forgotten.
  */
 struct decoder {
 	struct process *processes;	  /* borrowed; [JVS_MAX_TARGETS] */
@@ -44,7 +45,7 @@ struct decoder {
 	size_t assembly_count;
 	struct map64 stacks; /* to stack id */
 	struct map64 older;
-	int seen_fd;	    /* the kernel's set of stacks sent */
+	uint64_t *seen;	    /* borrowed; which stacks the kernel takes for known: see tables.h */
 	uint64_t period_ns; /* what one CPU sample stands for */
 	/* since the start */
 	uint64_t by_status[JVS_STATUS_NR]; /* samples kept */

@@ -187,7 +187,7 @@ int live_open(const struct live_options *options, struct live **out)
 		live_close(live);
 		return err;
 	}
-	live->decoder.seen_fd = live->tables.seen_fd;
+	live->decoder.seen = live->tables.seen;
 	*out = live;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #define TARGETS_BYTES  (JVS_MAX_TARGETS * sizeof(struct jvs_target))
 #define MAPPINGS_BYTES (TABLES_MAX_MAPPINGS * sizeof(struct jvs_mapping))
 #define ROWS_BYTES     (TABLES_MAX_ROWS * sizeof(struct jvs_row))
+#define SEEN_BYTES     (JVS_SEEN_STACKS * sizeof(uint64_t))
 #define INDEX_BYTES    (TABLES_MAX_INDEX * sizeof(uint64_t))
 
 static size_t whole_pages(size_t size)
@@ -35,14 +36,15 @@ int tables_open(struct tables *tables, const struct table_fds *fds)
 
 	*tables = (struct tables){ .pids_fd = fds->pids,
 				   .threads_fd = fds->threads,
-				   .seen_fd = fds->seen,
 				   .next_mapping_id = 1 };
 	tables->targets = share(fds->targets, TARGETS_BYTES, "jvs_targets");
 	tables->mappings = share(fds->mappings, MAPPINGS_BYTES, "jvs_mappings");
 	tables->rows = share(fds->rows, ROWS_BYTES, "jvs_rows");
+	tables->seen = share(fds->seen, SEEN_BYTES, "jvs_seen_stacks");
 	tables->index = share(fds->index, INDEX_BYTES, "jvs_row_index");
 	err = -EIO;
-	if (!tables->targets || !tables->mappings || !tables->rows || !tables->index)
+	if (!tables->targets || !tables->mappings || !tables->rows || !tables->index ||
+	    !tables->seen)
 		goto out;
 
 	err = space_init(&tables->mapping_space, TABLES_MAX_MAPPINGS);
@@ -68,10 +70,20 @@ void tables_close(struct tables *tables)
 	unshare_memory(tables->mappings, MAPPINGS_BYTES);
 	unshare_memory(tables->rows, ROWS_BYTES);
 	unshare_memory(tables->index, INDEX_BYTES);
+	unshare_memory(tables->seen, SEEN_BYTES);
 	space_free(&tables->mapping_space);
 	space_free(&tables->row_space);
 	space_free(&tables->index_space);
 	*tables = (struct tables){ 0 };
+}
+
+void tables_forget_stack(uint64_t *seen, uint64_t hash)
+{
+	size_t at = hash & (JVS_SEEN_STACKS - 2);
+
+	for (size_t i = at; i < at + 2; i++)
+		if (__atomic_load_n(&seen[i], __ATOMIC_RELAXED) == hash)
+			__atomic_store_n(&seen[i], 0, __ATOMIC_RELAXED);
 }
 
 int tables_add_rows(struct tables *tables, const struct unwind_rows *rows, struct table_image *out)

@@ -23,13 +23,13 @@ struct tables {
 	struct jvs_target *targets; /* [JVS_MAX_TARGETS] */
 	struct jvs_mapping *mappings;
 	struct jvs_row *rows;
+	uint64_t *seen;	 /* [JVS_SEEN_STACKS] */
 	uint64_t *index; /* BPF rounds its 4-byte values up to 8 */
 	struct space mapping_space;
 	struct space row_space;
 	struct space index_space;
 	int pids_fd;	/* u32 tgid to u32 target index */
 	int threads_fd; /* u32 tid to u64 JavaThread* */
-	int seen_fd;	/* u64 stack hash */
 	uint32_t next_mapping_id;
 	bool threads_full; /* was said */
 };
@@ -41,6 +41,9 @@ struct table_fds {
 /* Maps the arrays. Returns 0 or a negative errno, then logged. */
 int tables_open(struct tables *tables, const struct table_fds *fds);
 void tables_close(struct tables *tables);
+
+/* The stack with this hash is sent again when it is met again. seen: as in struct tables. */
+void tables_forget_stack(uint64_t *seen, uint64_t hash);
 
 /* Where the rows of one image lie. */
 struct table_image {
