@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -16,6 +17,8 @@
 
 #define BTF_PATH      "/sys/kernel/btf/vmlinux"
 #define LOCKDOWN_PATH "/sys/kernel/security/lockdown"
+#define PID_NS_PATH   "/proc/self/ns/pid"
+#define PID_NS_HOST   0xeffffffcu /* PROC_PID_INIT_INO: the inode of the first one, always */
 
 /* linux/capability.h numbers; CAP_SYS_ADMIN stands for those after it. */
 #define CAP_BIT_SYS_ADMIN 21
@@ -65,6 +68,14 @@ static bool locked_down(void)
 	return strstr(line, "[confidentiality]") != NULL;
 }
 
+/* BPF programs know processes by the pids of the host: with others they would sample others. */
+static bool has_host_pids(void)
+{
+	struct stat st;
+
+	return stat(PID_NS_PATH, &st) || st.st_ino == PID_NS_HOST;
+}
+
 int needs_check(void)
 {
 	uint64_t set = effective_capabilities();
@@ -77,6 +88,11 @@ int needs_check(void)
 	if (locked_down()) {
 		log_error("kernel: lockdown mode is confidentiality: BPF may not read memory there,"
 			  " boot with lockdown=integrity or none");
+		return -ENOTSUP;
+	}
+	if (!has_host_pids()) {
+		log_error("pid namespace: not the host's, so its pids are not those the kernel "
+			  "samples: run on the host, or in a container with the host's pids");
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
@@ -139,7 +155,7 @@ static void add_capabilities(struct list *list)
 
 static void add_kernel(struct list *list)
 {
-	bool btf = access(BTF_PATH, R_OK) == 0, locked = locked_down();
+	bool btf = access(BTF_PATH, R_OK) == 0, locked = locked_down(), host = has_host_pids();
 	char line[320];
 	int err;
 
@@ -148,6 +164,9 @@ static void add_kernel(struct list *list)
 	add(list, "lockdown", locked ? LIVE_NEED_MISSING : LIVE_NEED_OK,
 	    locked ? "confidentiality: BPF may not read memory, boot with lockdown=integrity or none"
 		   : "does not keep BPF from reading memory");
+	add(list, "pid namespace", host ? LIVE_NEED_OK : LIVE_NEED_MISSING,
+	    host ? "the host's"
+		 : "not the host's: run on the host, or in a container with the host's pids");
 	if (!btf || locked)
 		return;
 	err = live_try_load(line, sizeof(line));
