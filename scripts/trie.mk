@@ -14,3 +14,13 @@ $(BUILD)/trie_default.c: trie/default.rules $(BUILD)/gen
 
 $(BUILD)/trie_default.o: $(BUILD)/trie_default.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -c $< -o $@
+
+# What a lookup costs, beside other ways.
+bench-trie: $(BUILD)/trie_bench
+	@bench/trie.sh
+
+$(BUILD)/trie_bench: bench/trie_bench.c bench/trie_rivals.c $(wildcard trie/trie*.[ch]) bench/trie_rivals.h
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) $(HARDEN) $(LDFLAGS) $(filter %.c,$^) -lz -o $@
+
+.PHONY: bench-trie

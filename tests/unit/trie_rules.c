@@ -221,6 +221,25 @@ static void random_text_is_harmless(void)
 	CU_ASSERT(built > 1000);
 }
 
+/* No limit but memory, and each is there. */
+static void a_million_rules_are_built(void)
+{
+	size_t size;
+	char *text, name[32];
+	FILE *to = open_memstream(&text, &size);
+
+	for (int i = 0; i < 1000000; i++)
+		fprintf(to, "%d c%d.C%d%s\n", i % 8192, i % 1009, i, i % 2 ? "" : "*");
+	fclose(to);
+	ASSERT_INT(parse(text, size), 0);
+	check_messages("");
+	for (int i = 0; i < 1000000; i += 9973) {
+		snprintf(name, sizeof(name), "c%d.C%d", i % 1009, i);
+		ASSERT_INT(trie_help_find(&words, name, 0), i % 8192);
+	}
+	free(text);
+}
+
 /* Text, words, text: the second text is sorted, has numbers, and builds the same words. */
 static void words_become_rules_again(void)
 {
@@ -283,6 +302,7 @@ static CU_TestInfo tests[] = {
 	{ "a name has a longest length", a_name_has_a_longest_length },
 	{ "reads files of other systems", reads_files_of_other_systems },
 	{ "random text is harmless", random_text_is_harmless },
+	{ "a million rules are built", a_million_rules_are_built },
 	{ "words become rules again", words_become_rules_again },
 	{ "keys that are no text become remarks", keys_that_are_no_text_become_remarks },
 	CU_TEST_INFO_NULL,
