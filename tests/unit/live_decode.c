@@ -216,6 +216,8 @@ static void nonsense_is_counted_and_does_no_harm(void)
 	part.stored = 10;
 	decode_record(&decoder, rec, &part, JVS_STACK_PART_HEADER + 9 * sizeof(struct jvs_frame));
 	ASSERT_INT(decoder.bad_records, 8);
+	/* Of these one was a sample of a target: seen, and not kept. */
+	ASSERT_INT(decoder.lost_bad, 1);
 }
 
 static CU_TestInfo tests[] = {

@@ -182,8 +182,10 @@ static int open_all(struct record *record)
 		return -EIO;
 
 	record->rec = rec_new();
-	if (!record->rec)
+	if (!record->rec) {
+		log_error("recording: %s", strerror(ENOMEM));
 		return -ENOMEM;
+	}
 	err = live_open(&how, &record->live);
 	/* There is no target yet: what was not found is a feature of the kernel. */
 	if (err == -ENOENT)

@@ -255,6 +255,7 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 
 	if (size < sizeof(*sample) || sample->status >= JVS_STATUS_NR) {
 		d->bad_records++;
+		d->lost_bad++;
 		return;
 	}
 	p = &d->processes[sample->event.target];

@@ -52,6 +52,7 @@ struct decoder {
 	uint64_t samples;
 	uint64_t lost_stack;  /* sample whose stack is not known: a loss */
 	uint64_t bad_records; /* not understood: a bug of ours */
+	uint64_t lost_bad;    /* of which samples: a loss */
 };
 
 /* Handles one record. */

@@ -44,6 +44,8 @@ static void add_counters(struct live *live, struct recording *rec)
 	rec_quality_set(rec, REC_QUALITY_LOST, "stack_unknown", d->lost_stack);
 	rec_quality_set(rec, REC_QUALITY_INFO, "unnamed_java_frames", d->resolver.unnamed_java);
 	rec_quality_set(rec, REC_QUALITY_INFO, "unnamed_native_frames", d->resolver.unnamed_native);
+	if (d->lost_bad)
+		rec_quality_set(rec, REC_QUALITY_LOST, "bad_record", d->lost_bad);
 	if (d->bad_records)
 		rec_quality_set(rec, REC_QUALITY_INFO, "bad_records", d->bad_records);
 }
@@ -163,7 +165,7 @@ void live_status(struct live *live, struct live_status *out)
 		status.truncated += state == REC_STACK_TRUNCATED ? count : 0;
 		status.broken += state == REC_STACK_BROKEN ? count : 0;
 	}
-	status.lost = live->decoder.lost_stack;
+	status.lost = live->decoder.lost_stack + live->decoder.lost_bad;
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		const struct process *p = &live->processes[i];
 

@@ -166,8 +166,10 @@ int live_open(const struct live_options *options, struct live **out)
 	if (err)
 		return err;
 	live = calloc(1, sizeof(*live));
-	if (!live)
+	if (!live) {
+		log_error("recording: %s", strerror(ENOMEM));
 		return -ENOMEM;
+	}
 	live->options = *options;
 	live->epoll = live->retry = -1;
 	allow_many_files();

@@ -63,6 +63,15 @@ static bool unchanged(const struct process *p, const struct maps *maps)
 	return at == p->current.count;
 }
 
+/* Once: it is tried again at each change. */
+static void say_full(struct process *p, size_t count)
+{
+	if (!p->mappings_full)
+		log_warn("pid %d: %zu executable mappings are too many: no names in the rest",
+			 p->target->pid, count);
+	p->mappings_full = true;
+}
+
 static int collect(struct process *p, struct images *images, struct tables *tables,
 		   const struct maps *maps, struct process_mappings *out)
 {
@@ -71,12 +80,16 @@ static int collect(struct process *p, struct images *images, struct tables *tabl
 	m.items = calloc(maps->count ? maps->count : 1, sizeof(*m.items));
 	if (!m.items)
 		return -ENOMEM;
-	for (size_t i = 0; i < maps->count && m.count < PROCESS_MAPPINGS_MAX; i++) {
+	for (size_t i = 0; i < maps->count; i++) {
 		const struct mapping *from = &maps->items[i];
 		struct process_mapping *to = &m.items[m.count];
 
 		if (!is_native_code(p, from))
 			continue;
+		if (m.count == PROCESS_MAPPINGS_MAX) {
+			say_full(p, m.count);
+			break;
+		}
 		*to = (struct process_mapping){ .start = from->start,
 						.end = from->end,
 						.offset = from->offset,
@@ -112,11 +125,8 @@ static int install(struct process *p, struct tables *tables, struct process_mapp
 		rows[i].index_count = from->loaded->table.index.count;
 	}
 	err = tables_set_mappings(tables, p->index, rows, (uint32_t)m->count, &m->extent);
-	/* It is tried again at each change. */
-	if (err && !p->mappings_full)
-		log_warn("pid %d: %zu executable mappings do not fit: no names in new libraries",
-			 p->target->pid, m->count);
-	p->mappings_full = err != 0;
+	if (err)
+		say_full(p, m->count);
 	free(rows);
 	return err;
 }

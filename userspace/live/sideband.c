@@ -62,6 +62,9 @@ int sideband_open(struct sideband *out)
 		struct epoll_event event = { .events = EPOLLIN };
 
 		err = open_cpu(cpus[i], cpu);
+		/* A CPU may have gone off line since. */
+		if (err == -ENODEV || err == -ENXIO)
+			continue;
 		if (err)
 			goto out;
 		sideband.count++;
