@@ -67,7 +67,7 @@ TRIE_INLINE __u32 trie_total(const struct trie *trie)
  * A search that may be interrupted after each step.
  *
  * The kernel's verifier follows every value it can see through every turn of a loop. Kept in a
- * map value it sees none of them, and one step is all it has to prove: some 500 instructions,
+ * map value it sees none of them, and one step is all it has to prove: under 1,000 instructions,
  * whatever the trie. Each index is compared with its limit just before it is used, so an array
  * that is no trie gives a wrong answer and nothing worse.
  *
