@@ -26,6 +26,9 @@
 static char last_libbpf_line[LIBBPF_LINE_MAX];
 
 static int keep_libbpf_line(enum libbpf_print_level level, const char *fmt, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+static int keep_libbpf_line(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	char line[LIBBPF_LINE_MAX];
 	int len = vsnprintf(line, sizeof(line), fmt, args);
