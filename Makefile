@@ -5,7 +5,8 @@
 # scripts/targets.mk has the rest: check-full, check-vm, check-jdks, check-cross, bench, fuzz, soak
 BUILD     ?= .build
 CLANG     ?= clang
-BPFTOOL   ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+# Ubuntu's /usr/sbin/bpftool is a script that wants the tools of the running kernel.
+BPFTOOL   ?= $(firstword $(wildcard /usr/lib/linux-tools-*/bpftool /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 LLVM_STRIP ?= llvm-strip
 MACHINE   ?= $(shell uname -m)
 ARCH      := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))

@@ -2,7 +2,7 @@
 # The targets that are not the build: demo, checks, measurements. Included by the Makefile.
 export BUILD CLANG BPFTOOL LLVM_STRIP
 
-CLANG_TIDY ?= $(firstword $(wildcard /usr/bin/clang-tidy-14) clang-tidy)
+CLANG_TIDY ?= clang-tidy-14
 
 demo:
 	@scripts/demo.sh
