@@ -27,6 +27,7 @@ else
 fi
 "$BUILD/trie_bench" -m
 kernel=$BUILD/tests/kernel
+[ "$(id -u)" != 0 ] || [ -x "$kernel/trie" ] || tests/kernel/run.sh >/dev/null || :
 if [ "$(id -u)" = 0 ] && [ -d "$vectors" ] && [ -x "$kernel/trie" ]; then
 	"$kernel/trie" "$kernel/trie.part.o" "$rounds"
 fi

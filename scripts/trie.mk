@@ -23,4 +23,6 @@ $(BUILD)/trie_bench: bench/trie_bench.c bench/trie_rivals.c $(wildcard trie/trie
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) $(HARDEN) $(LDFLAGS) $(filter %.c,$^) -lz -o $@
 
+bench: bench-trie
+
 .PHONY: bench-trie
