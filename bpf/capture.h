@@ -32,7 +32,7 @@ static __always_inline struct jvs_target *jvs_current_target(__u32 *index)
 static __always_inline struct jvs_walk *jvs_take_slot(__u32 kind)
 {
 	__u32 tries = kind == JVS_SLOT_PROBE ? JVS_PROBE_SLOTS : 1;
-	__u32 first = bpf_get_smp_processor_id() * JVS_SLOTS_PER_CPU + kind, index;
+	__u32 first = bpf_get_smp_processor_id() * jvs_slots_per_cpu + kind, index;
 	struct jvs_walk *w;
 
 	for (__u32 i = 0; i < tries; i++) {

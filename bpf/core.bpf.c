@@ -14,6 +14,7 @@ struct jvs_slots_map jvs_slots SEC(".maps");
 struct jvs_parts_map jvs_parts SEC(".maps");
 
 const volatile __u32 jvs_max_depth = JVS_DEFAULT_DEPTH;
+const volatile __u32 jvs_slots_per_cpu = JVS_SLOTS_PER_CPU;
 const volatile __u32 jvs_parts_per_slot = JVS_DEFAULT_PARTS;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -24,7 +25,7 @@ int jvs_count(__u32 target, __u32 counter, __u64 value)
 	__u64 *sum = bpf_map_lookup_elem(&jvs_counters, &index);
 
 	if (sum)
-		*sum += value;
+		__sync_fetch_and_add(sum, value); /* a sample may interrupt another program here */
 	return 0;
 }
 

@@ -87,7 +87,7 @@ struct jvs_events_map {
 	__uint(max_entries, 8 << 20);
 };
 
-/* Index: CPU * JVS_SLOTS_PER_CPU + enum jvs_slot. */
+/* Index: CPU * jvs_slots_per_cpu + enum jvs_slot. */
 struct jvs_slots_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, JVS_DEFAULT_SLOTS);
@@ -115,7 +115,8 @@ extern struct jvs_events_map jvs_events SEC(".maps");
 extern struct jvs_slots_map jvs_slots SEC(".maps");
 extern struct jvs_parts_map jvs_parts SEC(".maps");
 
-extern const volatile __u32 jvs_max_depth;	/* frames kept of a stack */
+extern const volatile __u32 jvs_max_depth; /* frames kept of a stack */
+extern const volatile __u32 jvs_slots_per_cpu;
 extern const volatile __u32 jvs_parts_per_slot; /* jvs_max_depth / JVS_PART_FRAMES, rounded up */
 
 /* Adds to a counter of a target. */

@@ -15,14 +15,15 @@
 #include <linux/types.h>
 #endif
 
-#define JVS_MAX_TARGETS	 64    /* JVMs recorded at once; sized again at load */
-#define JVS_MAX_HEAPS	 4     /* code heaps of one JVM; 3 is the most HotSpot makes (segmented) */
-#define JVS_PART_FRAMES	 64    /* frames in one stack record; a longer stack is sent in parts */
-#define JVS_ROOT_FRAMES	 32    /* outermost frames kept of a stack over the limit; power of two */
-#define JVS_WALK_LIMIT	 16384 /* frames walked at most, kept or not */
-#define JVS_DEPTH_MAX	 16384 /* largest --max-depth */
-#define JVS_KERNEL_DEPTH 127   /* the kernel's own default (perf_event_max_stack) */
-#define JVS_NO_BCI	 0xffffffffu
+#define JVS_MAX_TARGETS	   64 /* JVMs recorded at once; sized again at load */
+#define JVS_MAX_HEAPS	   4  /* code heaps of one JVM; 3 is the most HotSpot makes (segmented) */
+#define JVS_PART_FRAMES	   64 /* frames in one stack record; a longer stack is sent in parts */
+#define JVS_ROOT_FRAMES	   32 /* outermost frames kept of a stack over the limit; power of two */
+#define JVS_WALK_LIMIT	   16384    /* frames walked at most, kept or not */
+#define JVS_WALK_BUDGET_NS 10000000 /* a walk longer than that is cut; 1,000 frames take 70 us */
+#define JVS_DEPTH_MAX	   16384    /* largest --max-depth */
+#define JVS_KERNEL_DEPTH   127	    /* the kernel's own default (perf_event_max_stack) */
+#define JVS_NO_BCI	   0xffffffffu
 
 /* ---- frames */
 
@@ -390,6 +391,6 @@ enum jvs_slot {
 	JVS_SLOT_PROBE = 2,  /* uprobe, USDT: this and the three after it */
 };
 #define JVS_PROBE_SLOTS	  4
-#define JVS_SLOTS_PER_CPU (JVS_SLOT_PROBE + JVS_PROBE_SLOTS)
+#define JVS_SLOTS_PER_CPU (JVS_SLOT_PROBE + JVS_PROBE_SLOTS) /* when all kinds are loaded */
 
 #endif

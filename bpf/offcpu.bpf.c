@@ -18,7 +18,6 @@ int jvs_on_switch(__u64 *ctx)
 	if (!t || t->arm)
 		return 0;
 
-	jvs_count(index, JVS_COUNT_SEEN, 1);
 	w = jvs_capture(ctx, JVS_SLOT_SWITCH, index, t, true, false);
 	if (w)
 		jvs_send_sample(w);

@@ -27,7 +27,7 @@ struct trie_loop {
 	const __u16 *units;
 };
 
-TRIE_INLINE int trie_loop_step(const struct trie_loop *loop)
+static __attribute__((noinline)) int trie_loop_step(const struct trie_loop *loop)
 {
 	struct trie trie = { loop->units, jvs_trie_count, jvs_trie_long_count };
 

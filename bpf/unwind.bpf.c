@@ -13,7 +13,14 @@ struct loop {
 static long step_once(__u32 number, void *data)
 {
 	struct loop *loop = data;
-	int result = jvs_step(loop->w);
+	int result;
+
+	/* A hostile stack can make each step search: interrupts are off as long as we walk. */
+	if ((number & 63) == 63 && bpf_ktime_get_ns() - loop->w->time_ns > JVS_WALK_BUDGET_NS) {
+		loop->w->status = JVS_STATUS_WALK_LIMIT;
+		return 1;
+	}
+	result = jvs_step(loop->w);
 
 	loop->w->status = result;
 	return result != JVS_STATUS_RUN;

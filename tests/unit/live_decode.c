@@ -15,7 +15,10 @@ static struct recording *rec;
 
 static void setup(void)
 {
-	decoder = (struct decoder){ .processes = processes, .seen = seen, .period_ns = 1000 };
+	decoder = (struct decoder){ .processes = processes,
+				    .seen = seen,
+				    .slots_per_cpu = JVS_SLOTS_PER_CPU,
+				    .period_ns = 1000 };
 	memset(processes, 0, sizeof(processes));
 	rec = rec_new();
 	ASSERT_INT(target_open(getpid(), &processes[0].target), 0);

@@ -210,11 +210,8 @@ static void describe(struct record *record)
 	struct rec_meta *meta = rec_meta(record->rec);
 	struct utsname host;
 
-	meta->frequency_hz = record->options->frequency;
-	meta->max_depth = record->options->max_depth;
 	meta->tool_version = add_text(record->rec, JVMSCOPE_VERSION);
 	meta->events = add_text(record->rec, "cpu");
-	meta->cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	if (uname(&host))
 		return;
 	meta->host_name = add_text(record->rec, host.nodename);

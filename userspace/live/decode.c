@@ -57,10 +57,10 @@ static void assembly_free(struct assembly *a)
 /* The assembly of a scratch slot: it sends the parts of one stack before those of the next. */
 static struct assembly *assembly_of_slot(struct decoder *d, const struct jvs_stack_part *part)
 {
-	uint32_t first = part->event.cpu * JVS_SLOTS_PER_CPU;
+	uint32_t first = part->event.cpu * d->slots_per_cpu;
 	/* The low byte of capture is that of the slot's number. */
 	size_t at = first + (uint8_t)(part->capture - first);
-	size_t count = first + JVS_SLOTS_PER_CPU;
+	size_t count = first + d->slots_per_cpu;
 	struct assembly *items;
 
 	if (part->event.cpu >= CPUS_MAX || at >= count)

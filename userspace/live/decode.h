@@ -41,11 +41,12 @@ struct decoder {
 	struct process *processes;	  /* borrowed; [JVS_MAX_TARGETS] */
 	const struct decode_hooks *hooks; /* borrowed; NULL but in tests */
 	struct resolver resolver;
-	struct assembly *assemblies; /* owned; [CPU * JVS_SLOTS_PER_CPU + enum jvs_slot] */
+	struct assembly *assemblies; /* owned; [CPU * slots_per_cpu + enum jvs_slot] */
 	size_t assembly_count;
 	struct map64 stacks; /* to stack id */
 	struct map64 older;
-	uint64_t *seen;	    /* borrowed; which stacks the kernel takes for known: see tables.h */
+	uint64_t *seen; /* borrowed; which stacks the kernel takes for known: see tables.h */
+	uint32_t slots_per_cpu;
 	uint64_t period_ns; /* what one CPU sample stands for */
 	/* since the start */
 	uint64_t by_status[JVS_STATUS_NR]; /* samples kept */

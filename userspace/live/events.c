@@ -44,11 +44,11 @@ static int parse_cpus(const char *text, int *cpus)
 	return count;
 }
 
-int online_cpus(int **out)
+static int read_cpus(const char *path, int **out)
 {
 	char line[1024] = "";
 	int *cpus = calloc(CPUS_MAX, sizeof(*cpus));
-	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	FILE *file = fopen(path, "re");
 	int count = 0;
 
 	if (!cpus) {
@@ -73,6 +73,24 @@ int online_cpus(int **out)
 	return count;
 }
 
+int online_cpus(int **out)
+{
+	return read_cpus("/sys/devices/system/cpu/online", out);
+}
+
+int possible_cpus(void)
+{
+	int *cpus, count = read_cpus("/sys/devices/system/cpu/possible", &cpus), highest = 0;
+
+	if (count < 0)
+		return count;
+	for (int i = 0; i < count; i++)
+		if (cpus[i] > highest)
+			highest = cpus[i];
+	free(cpus);
+	return highest + 1;
+}
+
 static uint64_t clock_now(void)
 {
 	struct timespec now;
@@ -81,25 +99,36 @@ static uint64_t clock_now(void)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-bool clock_has_cycles(void)
+/* Cycles a second of a CPU that is busy, 0 when there is no counter or it stands still. */
+static uint64_t cycles_per_second(void)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr),
 					.type = PERF_TYPE_HARDWARE,
 					.config = PERF_COUNT_HW_CPU_CYCLES,
-					.exclude_kernel = 1,
-					.exclude_hv = 1 };
+					.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING };
+	struct {
+		uint64_t cycles;
+		uint64_t running_ns;
+	} read_back = { 0 };
 	int fd = perf_open(&attr, 0, -1);
-	uint64_t cycles = 0, until;
+	uint64_t until;
 
 	if (fd < 0)
-		return false;
+		return 0;
 	until = clock_now() + TRIAL_NS;
 	while (clock_now() < until)
 		;
-	if (read(fd, &cycles, sizeof(cycles)) != sizeof(cycles))
-		cycles = 0;
+	if (read(fd, &read_back, sizeof(read_back)) != sizeof(read_back) || !read_back.running_ns)
+		read_back.cycles = 0;
 	close(fd);
-	return cycles > 0;
+	if (!read_back.cycles)
+		return 0;
+	return (uint64_t)((double)read_back.cycles * NS_PER_SECOND / (double)read_back.running_ns);
+}
+
+bool clock_has_cycles(void)
+{
+	return cycles_per_second() > 0;
 }
 
 static void explain(int err)
@@ -115,27 +144,24 @@ static void explain(int err)
 		log_error("perf_event_open: %s", strerror(-err));
 }
 
-static struct perf_event_attr clock_attr(bool cycles, uint32_t frequency)
+/*
+ * cycles: a second of them, 0 for cpu-clock. A fixed period in both, so that count times period is
+ * time; with a frequency the kernel would take more samples of threads on idle CPUs.
+ */
+static struct perf_event_attr clock_attr(uint64_t cycles, uint32_t frequency)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .disabled = 1 };
 
-	if (cycles) {
-		attr.type = PERF_TYPE_HARDWARE;
-		attr.config = PERF_COUNT_HW_CPU_CYCLES;
-		attr.freq = 1;
-		attr.sample_freq = frequency;
-	} else {
-		/* A fixed period, so that count times period is time. */
-		attr.type = PERF_TYPE_SOFTWARE;
-		attr.config = PERF_COUNT_SW_CPU_CLOCK;
-		attr.sample_period = NS_PER_SECOND / frequency;
-	}
+	attr.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+	attr.config =
+		cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES : (uint64_t)PERF_COUNT_SW_CPU_CLOCK;
+	attr.sample_period = (cycles ? cycles : NS_PER_SECOND) / frequency;
 	return attr;
 }
 
 int clock_allowed(void)
 {
-	struct perf_event_attr attr = clock_attr(false, 1);
+	struct perf_event_attr attr = clock_attr(0, 1);
 	int fd = perf_open(&attr, -1, 0);
 
 	if (fd < 0)
@@ -144,36 +170,42 @@ int clock_allowed(void)
 	return 0;
 }
 
-/* One event on each CPU. Returns 0 or a negative errno, and never logs. */
-static int open_events(const int *cpus, int count, const struct perf_event_attr *attr,
-		       struct clock_events *out)
+static bool has_cpu(const struct clock_events *events, int cpu)
 {
-	struct clock_events events = { .cycles = attr->type == PERF_TYPE_HARDWARE };
+	for (size_t i = 0; i < events->count; i++)
+		if (events->items[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+/* One event on each CPU that has none yet. Returns 0 or a negative errno, and never logs. */
+static int open_events(struct clock_events *events, const int *cpus, int count)
+{
+	struct clock_cpu *items;
 	int fd;
 
-	events.fds = calloc((size_t)count, sizeof(*events.fds));
-	events.links = calloc((size_t)count, sizeof(struct bpf_link *));
-	fd = events.fds && events.links ? 0 : -ENOMEM;
-	for (int i = 0; i < count && fd >= 0; i++) {
-		fd = perf_open(attr, -1, cpus[i]);
+	items = reallocarray(events->items, events->count + (size_t)count, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	events->items = items;
+	for (int i = 0; i < count; i++) {
+		if (has_cpu(events, cpus[i]))
+			continue;
+		fd = perf_open(&events->attr, -1, cpus[i]);
 		/* A CPU may have gone off line since. */
 		if (fd == -ENODEV || fd == -ENXIO)
-			fd = 0;
-		else if (fd >= 0)
-			events.fds[events.count++] = fd;
+			continue;
+		if (fd < 0)
+			return fd;
+		items[events->count++] = (struct clock_cpu){ .cpu = cpus[i], .fd = fd };
 	}
-	if (fd < 0) {
-		clock_close(&events);
-		return fd;
-	}
-	*out = events;
 	return 0;
 }
 
 int clock_open(enum live_clock clock, uint32_t frequency, struct clock_events *out)
 {
-	bool cycles = clock != LIVE_CLOCK_CPU && clock_has_cycles();
-	struct perf_event_attr attr = clock_attr(cycles, frequency);
+	uint64_t cycles = clock == LIVE_CLOCK_CPU ? 0 : cycles_per_second();
+	struct clock_events events = { .attr = clock_attr(cycles, frequency) };
 	int *cpus, count, err;
 
 	if (clock == LIVE_CLOCK_CYCLES && !cycles) {
@@ -186,50 +218,101 @@ int clock_open(enum live_clock clock, uint32_t frequency, struct clock_events *o
 		log_error("/sys/devices/system/cpu/online: %s", strerror(-count));
 		return count;
 	}
-	err = open_events(cpus, count, &attr, out);
+	err = open_events(&events, cpus, count);
 	/* A counter that counts may still be taken for good by others, on this CPU or that. */
 	if (err && cycles && clock == LIVE_CLOCK_AUTO) {
-		attr = clock_attr(false, frequency);
-		err = open_events(cpus, count, &attr, out);
+		clock_close(&events);
+		events.attr = clock_attr(0, frequency);
+		err = open_events(&events, cpus, count);
 	}
-	if (err)
-		explain(err);
 	free(cpus);
-	return err == -EACCES ? -EPERM : err;
+	if (err) {
+		explain(err);
+		clock_close(&events);
+		return err == -EACCES ? -EPERM : err;
+	}
+	*out = events;
+	return 0;
+}
+
+bool clock_is_cycles(const struct clock_events *events)
+{
+	return events->attr.type == PERF_TYPE_HARDWARE;
 }
 
 int clock_attach(struct clock_events *events, struct bpf_program *program)
 {
 	for (size_t i = 0; i < events->count; i++) {
-		events->links[i] = bpf_program__attach_perf_event(program, events->fds[i]);
-		if (!events->links[i]) {
+		struct clock_cpu *item = &events->items[i];
+
+		if (item->link)
+			continue;
+		item->link = bpf_program__attach_perf_event(program, item->fd);
+		if (!item->link) {
 			int err = -errno;
 
 			log_error("sampling program: cannot be attached: %s", strerror(errno));
 			return err;
 		}
 		/* The link owns it now. */
-		events->fds[i] = -1;
+		item->fd = -1;
 	}
 	return 0;
+}
+
+/* Forgets the CPUs that are gone: the kernel does not start their events again. */
+static void drop_gone(struct clock_events *events, const int *cpus, int count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < events->count; i++) {
+		bool on_line = false;
+
+		for (int k = 0; k < count && !on_line; k++)
+			on_line = cpus[k] == events->items[i].cpu;
+		if (on_line)
+			events->items[kept++] = events->items[i];
+		else
+			bpf_link__destroy(events->items[i].link);
+	}
+	events->count = kept;
+}
+
+int clock_follow_cpus(struct clock_events *events, struct bpf_program *program)
+{
+	int *cpus, count = online_cpus(&cpus), err = 0;
+	size_t had = events->count;
+	bool changed = false;
+
+	if (count < 0)
+		return 0;
+	for (int i = 0; i < count; i++)
+		changed |= !has_cpu(events, cpus[i]);
+	if (changed || (size_t)count != had) {
+		drop_gone(events, cpus, count);
+		err = open_events(events, cpus, count);
+		if (!err)
+			err = clock_attach(events, program);
+		log_info("CPUs on line: %d, %zu are sampled", count, events->count);
+	}
+	free(cpus);
+	return err;
 }
 
 void clock_detach(struct clock_events *events)
 {
 	for (size_t i = 0; i < events->count; i++) {
-		bpf_link__destroy(events->links[i]);
-		events->links[i] = NULL;
+		bpf_link__destroy(events->items[i].link);
+		events->items[i].link = NULL;
 	}
 }
 
 void clock_close(struct clock_events *events)
 {
-	if (events->links)
-		clock_detach(events);
+	clock_detach(events);
 	for (size_t i = 0; i < events->count; i++)
-		if (events->fds[i] >= 0)
-			close(events->fds[i]);
-	free(events->fds);
-	free(events->links);
+		if (events->items[i].fd >= 0)
+			close(events->items[i].fd);
+	free(events->items);
 	*events = (struct clock_events){ 0 };
 }

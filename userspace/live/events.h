@@ -2,6 +2,7 @@
 #ifndef JVMSCOPE_EVENTS_H
 #define JVMSCOPE_EVENTS_H
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,11 +15,16 @@ struct bpf_program;
 
 /* ---- the sampling clock: one perf event on every CPU */
 
+struct clock_cpu {
+	int cpu;
+	int fd;		       /* owned; -1 when the link owns it */
+	struct bpf_link *link; /* owned */
+};
+
 struct clock_events {
-	int *fds;		 /* owned; one for each CPU that is online */
-	struct bpf_link **links; /* owned */
+	struct perf_event_attr attr;
+	struct clock_cpu *items; /* owned; one for each CPU that is on line */
 	size_t count;
-	bool cycles; /* hardware cycles, else cpu-clock */
 };
 
 /*
@@ -29,8 +35,18 @@ struct clock_events {
  */
 int clock_open(enum live_clock clock, uint32_t frequency, struct clock_events *out);
 
-/* Runs the program at every tick from now on. Returns 0 or a negative errno, logged. */
+/* Hardware cycles, else cpu-clock. */
+bool clock_is_cycles(const struct clock_events *events);
+
+/* Runs the program at every tick from now on, on CPUs where it does not yet. Returns 0 or a
+ * negative errno, logged. */
 int clock_attach(struct clock_events *events, struct bpf_program *program);
+
+/*
+ * Looks which CPUs are on line, and samples those that came. To be called once a second while
+ * attached. Returns 0 or a negative errno.
+ */
+int clock_follow_cpus(struct clock_events *events, struct bpf_program *program);
 
 /* No tick runs the program after this returns. */
 void clock_detach(struct clock_events *events);
@@ -59,7 +75,8 @@ int sideband_open(struct sideband *out);
 
 enum sideband_event {
 	SIDEBAND_MAPPED, /* a file was mapped with PROT_EXEC */
-	SIDEBAND_NAMED,	 /* exec, or a thread got a name: JVMs name each at its start */
+	SIDEBAND_NAMED,	 /* a thread got a name: JVMs name each at its start */
+	SIDEBAND_EXEC,	 /* the process became another program */
 	SIDEBAND_LOST,	 /* records were lost: pid is -1, anything may have happened */
 };
 
@@ -67,6 +84,9 @@ enum sideband_event {
 void sideband_drain(struct sideband *sideband,
 		    void (*seen)(pid_t pid, enum sideband_event event, void *ctx), void *ctx);
 void sideband_close(struct sideband *sideband);
+
+/* The largest number a CPU can have, and 1: the size of tables by CPU. Or a negative errno. */
+int possible_cpus(void);
 
 /* The numbers of the CPUs that are online; *out is the caller's to free. Returns how many or
  * -errno. */

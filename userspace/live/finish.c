@@ -125,7 +125,7 @@ static void add_cost(struct live *live, struct recording *rec)
 
 	meta->frequency_hz = live->options.frequency;
 	meta->max_depth = live->options.max_depth;
-	meta->clock = string_of(rec, live->clock.cycles ? "cycles" : "cpu-clock");
+	meta->clock = string_of(rec, clock_is_cycles(&live->clock) ? "cycles" : "cpu-clock");
 	meta->cpus = (uint32_t)live->clock.count;
 	meta->own_cpu_ns = cost_own_cpu_ns() - live->open_cpu_ns;
 	meta->own_rss_bytes = cost_own_rss_bytes();
@@ -155,7 +155,8 @@ void live_status(struct live *live, struct live_status *out)
 {
 	struct live_status status = { .samples = live->decoder.samples,
 				      .own_cpu_ns = cost_own_cpu_ns() - live->open_cpu_ns,
-				      .clock = live->clock.cycles ? "cycles" : "cpu-clock" };
+				      .clock = clock_is_cycles(&live->clock) ? "cycles"
+									     : "cpu-clock" };
 
 	for (uint32_t s = 0; s < JVS_STATUS_NR; s++) {
 		enum rec_stack_state state = resolve_state_of(s);

@@ -55,12 +55,16 @@ static uint64_t power_of_two_pages(uint64_t bytes)
 static int size_maps(struct live *live)
 {
 	struct jvmscope_bpf *skel = live->skel;
-	int cpus = libbpf_num_possible_cpus();
+	int cpus = possible_cpus();
 	uint32_t slots, parts;
 
 	if (cpus < 0)
 		return cpus;
-	slots = (uint32_t)cpus * JVS_SLOTS_PER_CPU;
+	/* Only the programs that are loaded need scratch slots; those of samples come first. */
+	live->decoder.slots_per_cpu =
+		(live->options.switches ? JVS_SLOT_SWITCH : JVS_SLOT_SAMPLE) + 1;
+	slots = (uint32_t)cpus * live->decoder.slots_per_cpu;
+	skel->rodata->jvs_slots_per_cpu = live->decoder.slots_per_cpu;
 	parts = (live->options.max_depth + JVS_PART_FRAMES - 1) / JVS_PART_FRAMES;
 	skel->rodata->jvs_max_depth = live->options.max_depth;
 	skel->rodata->jvs_parts_per_slot = parts;

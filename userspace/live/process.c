@@ -251,6 +251,16 @@ int process_find_jvm(struct process *p, struct tables *tables)
 	return err;
 }
 
+void process_forget_jvm(struct process *p, struct tables *tables)
+{
+	__atomic_and_fetch(&tables->targets[p->index].flags, ~(JVS_TARGET_JAVA | JVS_TARGET_ANCHOR),
+			   __ATOMIC_RELEASE);
+	jvm_close(p->jvm);
+	p->jvm = NULL;
+	p->state = PROCESS_WAITING;
+	p->looks = 0;
+}
+
 void process_enable(struct process *p, struct tables *tables, bool on)
 {
 	uint32_t *flags = &tables->targets[p->index].flags;

@@ -50,10 +50,12 @@ struct process {
 	struct process_mappings current;
 	struct process_mappings previous; /* frames captured a moment ago may still name it */
 	bool libjvm_mapped;
-	bool remap;		    /* the mappings must be read again */
-	bool rethread;		    /* so must the list of threads */
-	bool unmapped;		    /* code was seen that is in no mapping known */
+	bool exec;     /* it has become another program: whatever is known of its JVM is wrong */
+	bool remap;    /* the mappings must be read again */
+	bool rethread; /* so must the list of threads */
+	bool unmapped; /* code was seen that is in no mapping known */
 	bool mappings_full;	    /* was said */
+	uint64_t remap_ns;	    /* CLOCK_MONOTONIC, when they were read last */
 	uint64_t threads_ns;	    /* CLOCK_MONOTONIC, when it was read last */
 	uint64_t start_cpu_ns;	    /* of the process, when recording began */
 	uint64_t last_cpu_ns;	    /* the last that could be read */
@@ -90,6 +92,9 @@ int process_refresh_mappings(struct process *p, struct images *images, struct ta
  * cannot be read (state is PROCESS_NATIVE then, and why is logged).
  */
 int process_find_jvm(struct process *p, struct tables *tables);
+
+/* The JVM is gone, by exec: back to PROCESS_WAITING. What was named keeps its name. */
+void process_forget_jvm(struct process *p, struct tables *tables);
 
 /* Sets or clears JVS_TARGET_ON. */
 void process_enable(struct process *p, struct tables *tables, bool on);

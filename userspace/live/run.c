@@ -19,6 +19,8 @@
 
 #define RETRY_NS   5000000  /* how often a JVM that is starting is looked at */
 #define THREADS_NS 20000000 /* the least time between two looks at new threads */
+#define REMAP_NS   4000000  /* the least time between two looks at the mappings */
+#define TICKS_CPUS 10	    /* live_tick calls between two looks at the CPUs */
 #define LOOKS_OFTEN \
 	300 /* times a JVM that is starting is looked at each RETRY_NS, then each tick */
 #define TICKS_LOOK     20 /* live_tick calls between two looks then */
@@ -29,9 +31,9 @@
 
 /* ---- targets */
 
-static void arm_retry(struct live *live, bool on)
+static void arm_retry(struct live *live)
 {
-	struct itimerspec spec = { .it_value.tv_nsec = on ? RETRY_NS : 0 };
+	struct itimerspec spec = { .it_value.tv_nsec = RETRY_NS };
 
 	timerfd_settime(live->retry, 0, &spec, NULL);
 }
@@ -44,7 +46,7 @@ static int look_for_jvm(struct live *live, struct process *p)
 
 	p->looks++;
 	if (err == -EAGAIN && p->looks < LOOKS_OFTEN)
-		arm_retry(live, true);
+		arm_retry(live);
 	if (err == -EAGAIN && p->looks == LOOKS_OFTEN * 2)
 		log_warn("pid %d: its JVM is starting or makes no sense: native frames only so far",
 			 p->target->pid);
@@ -141,10 +143,12 @@ static void describe(struct process *p, struct recording *rec)
 	container_of_pid(p->target->pid, &container);
 	jvm->container_id = text(rec, container.id);
 	jvm->pod_uid = text(rec, container.pod_uid);
-	jvm_main_class(p->target, line, sizeof(line));
-	jvm->main_class = text(rec, line);
-	jvm_arguments(p->target, line, sizeof(line));
-	jvm->arguments = text(rec, line);
+	if (p->libjvm_mapped) {
+		jvm_main_class(p->target, line, sizeof(line));
+		jvm->main_class = text(rec, line);
+		jvm_arguments(p->target, line, sizeof(line));
+		jvm->arguments = text(rec, line);
+	}
 	if (!p->jvm)
 		return;
 	jvm->major = jvm_major(p->jvm);
@@ -217,28 +221,56 @@ static void on_sideband(pid_t pid, enum sideband_event event, void *ctx)
 
 		if (!p->target || (pid >= 0 && p->target->pid != pid))
 			continue;
-		/* A new name may be another program's: exec. Of a JVM it is a new thread's. */
-		p->remap |= event != SIDEBAND_NAMED || p->state == PROCESS_WAITING;
+		p->exec |= event == SIDEBAND_EXEC;
+		p->remap |= event != SIDEBAND_NAMED;
 		p->rethread |= event != SIDEBAND_MAPPED;
 	}
 }
 
+static void remap_process(struct live *live, struct process *p, struct recording *rec)
+{
+	if (p->exec && p->state != PROCESS_WAITING) {
+		log_info("pid %d: runs another program now", p->target->pid);
+		process_forget_jvm(p, &live->tables);
+	}
+	p->exec = false;
+	process_refresh_mappings(p, &live->images, &live->tables);
+	if (p->state != PROCESS_WAITING)
+		return;
+	if (p->libjvm_mapped)
+		look_for_jvm(live, p);
+	describe(p, rec);
+}
+
+/* A process that maps code in a loop must not take all our time: one look in REMAP_NS. */
 static void remap(struct live *live, struct recording *rec)
 {
+	uint64_t now_ns = monotonic_now();
+
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
 
 		if (!p->target || p->state == PROCESS_ENDED || !p->remap)
 			continue;
-		p->remap = false;
-		process_refresh_mappings(p, &live->images, &live->tables);
-		if (p->state != PROCESS_WAITING)
+		if (now_ns - p->remap_ns < REMAP_NS) {
+			arm_retry(live);
 			continue;
-		/* It may have become another program. */
-		if (p->libjvm_mapped)
-			look_for_jvm(live, p);
-		describe(p, rec);
+		}
+		p->remap = false;
+		p->remap_ns = now_ns;
+		remap_process(live, p, rec);
 	}
+}
+
+/* The retry timer: JVMs that are starting are looked at again. */
+static void retry_waiting(struct live *live)
+{
+	uint64_t expired;
+
+	if (read(live->retry, &expired, sizeof(expired)) != sizeof(expired))
+		return;
+	for (uint32_t i = 0; i < live->process_count; i++)
+		live->processes[i].remap |= live->processes[i].state == PROCESS_WAITING;
 }
 
 /* Which thread is which JavaThread is wanted soon, but thousands may start in a second. */
@@ -268,7 +300,6 @@ static void forget_woken(struct live *live)
 
 int live_poll(struct live *live, struct recording *rec)
 {
-	uint64_t expired;
 	int count;
 
 	describe_new(live, rec);
@@ -276,8 +307,7 @@ int live_poll(struct live *live, struct recording *rec)
 	live->rec = rec;
 	count = ring_buffer__consume(live->ring);
 	sideband_drain(&live->sideband, on_sideband, live);
-	if (read(live->retry, &expired, sizeof(expired)) == sizeof(expired))
-		on_sideband(-1, SIDEBAND_MAPPED, live);
+	retry_waiting(live);
 	remap(live, rec);
 	look_at_new_threads(live);
 	return count;
@@ -348,6 +378,8 @@ int live_tick(struct live *live, struct recording *rec)
 		alive += p->state != PROCESS_ENDED;
 		settled &= p->state != PROCESS_WAITING;
 	}
+	if (live->running && live->ticks % TICKS_CPUS == 0)
+		clock_follow_cpus(&live->clock, live->on_sample);
 	/* Not while a JVM is starting, which may be over soon. */
 	if (settled && live->ticks > TICKS_SETTLE)
 		resolve_kernel_names(&live->decoder.resolver, rec);

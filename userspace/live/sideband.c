@@ -29,6 +29,7 @@ static int open_cpu(int cpu, struct sideband_cpu *out)
 					.mmap = 1,
 					.mmap2 = 1,
 					.comm = 1,
+					.comm_exec = 1,
 					.watermark = 1,
 					.wakeup_watermark = 1 };
 	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -112,7 +113,10 @@ static void drain_cpu(struct sideband_cpu *cpu,
 		if (record.header.type == PERF_RECORD_MMAP2)
 			seen((pid_t)record.pid, SIDEBAND_MAPPED, ctx);
 		else if (record.header.type == PERF_RECORD_COMM)
-			seen((pid_t)record.pid, SIDEBAND_NAMED, ctx);
+			seen((pid_t)record.pid,
+			     record.header.misc & PERF_RECORD_MISC_COMM_EXEC ? SIDEBAND_EXEC
+									     : SIDEBAND_NAMED,
+			     ctx);
 		else if (record.header.type == PERF_RECORD_LOST)
 			seen(-1, SIDEBAND_LOST, ctx);
 		tail += record.header.size;

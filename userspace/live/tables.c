@@ -52,6 +52,8 @@ int tables_open(struct tables *tables, const struct table_fds *fds)
 		err = space_init(&tables->row_space, TABLES_MAX_ROWS);
 	if (!err)
 		err = space_init(&tables->index_space, TABLES_MAX_INDEX);
+	if (err)
+		log_error("unwind tables: %s", strerror(-err));
 out:
 	if (err)
 		tables_close(tables);
