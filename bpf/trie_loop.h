@@ -27,22 +27,32 @@ struct trie_loop {
 	const __u16 *units;
 };
 
-static __attribute__((noinline)) int trie_loop_step(const struct trie_loop *loop)
+TRIE_INLINE int trie_loop_step(const struct trie_loop *loop)
 {
 	struct trie trie = { loop->units, jvs_trie_count, jvs_trie_long_count };
 
 	return trie_step(loop->search, &trie, loop->name, TRIE_LOOP_NAME_MAX);
 }
 
-static long trie_loop_callback(__u32 number, void *loop)
+static __attribute__((unused)) long trie_loop_callback(__u32 number, void *loop)
 {
 	return trie_loop_step(loop);
 }
 
-/* From 5.17 on. Some 20 ns a name slower than the other. */
+/* From 5.17 on. The faster of the two where both were measured (6.18). */
 TRIE_INLINE void trie_loop_by_helper(struct trie_loop *loop)
 {
 	bpf_loop(TRIE_LOOP_STEPS, trie_loop_callback, loop, 0);
+}
+
+/*
+ * A function of its own: what it leaves in registers ends with it. Up to 6.12 the verifier compares
+ * dead registers, too, when it looks whether a turn of an iterator's loop is new; with this inline
+ * it followed up to 18,000 instructions.
+ */
+TRIE_FUNCTION int trie_loop_turn(const struct trie_loop *loop)
+{
+	return trie_loop_step(loop);
 }
 
 struct bpf_iter_num {
@@ -60,7 +70,7 @@ TRIE_INLINE void trie_loop_by_iterator(struct trie_loop *loop)
 
 	bpf_iter_num_new(&it, 0, TRIE_LOOP_STEPS);
 	while (bpf_iter_num_next(&it)) {
-		if (trie_loop_step(loop))
+		if (trie_loop_turn(loop))
 			break;
 	}
 	bpf_iter_num_destroy(&it);

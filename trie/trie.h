@@ -39,7 +39,8 @@
 #define TRIE_NAME_MAX	  8191 /* units of a rule, its final asterisk included */
 #define TRIE_BRANCHES_MAX 32767
 
-#define TRIE_INLINE static inline __attribute__((always_inline, unused))
+#define TRIE_INLINE   static inline __attribute__((always_inline, unused))
+#define TRIE_FUNCTION static __attribute__((noinline, unused))
 
 /* Borrowed: a constant, or what a struct trie_words owns (trie_build.h). */
 struct trie {
@@ -67,7 +68,7 @@ TRIE_INLINE __u32 trie_total(const struct trie *trie)
  * A search that may be interrupted after each step.
  *
  * The kernel's verifier follows every value it can see through every turn of a loop. Kept in a
- * map value it sees none of them, and one step is all it has to prove: under 1,000 instructions,
+ * map value it sees none of them, and one step is all it has to prove: some 600 instructions,
  * whatever the trie. Each index is compared with its limit just before it is used, so an array
  * that is no trie gives a wrong answer and nothing worse.
  *
@@ -141,20 +142,16 @@ TRIE_INLINE __u32 trie_byte(const struct trie_search *s, const __u8 *name, __u32
 }
 
 /*
- * The next unit of the name, '/' as '.'; TRIE_NAME_END at its end or where it is malformed: cut
- * inside a unit, or with more bytes than the unit needs.
+ * A unit of two or three bytes at s->at, or TRIE_NAME_END where the name is malformed: cut inside
+ * a unit, or with more bytes than the unit needs. Seldom needed, so not inline: less to verify.
  */
-TRIE_INLINE __u32 trie_next_unit(struct trie_search *s, const __u8 *name, __u32 limit)
+TRIE_FUNCTION __u32 trie_long_unit(struct trie_search *s, const __u8 *name, __u32 limit,
+				   __u32 first)
 {
 	__u32 at = s->at;
-	__u32 first = trie_byte(s, name, limit, at);
-	__u32 second, third, unit;
+	__u32 second = trie_byte(s, name, limit, at + 1);
+	__u32 third, unit;
 
-	if (first - 1 < 0x7f) {
-		s->at = at + 1;
-		return first == '/' ? '.' : first;
-	}
-	second = trie_byte(s, name, limit, at + 1);
 	if ((second & 0x1c0) != 0x80)
 		return TRIE_NAME_END;
 	if ((first & 0x1e0) == 0xc0) {
@@ -168,6 +165,17 @@ TRIE_INLINE __u32 trie_next_unit(struct trie_search *s, const __u8 *name, __u32 
 	unit = (first & 0xf) << 12 | (second & 0x3f) << 6 | (third & 0x3f);
 	s->at = at + 3;
 	return unit < 0x800 ? TRIE_NAME_END : unit;
+}
+
+/* The next unit of the name, '/' as '.'; TRIE_NAME_END at its end. */
+TRIE_INLINE __u32 trie_next_unit(struct trie_search *s, const __u8 *name, __u32 limit)
+{
+	__u32 first = trie_byte(s, name, limit, s->at);
+
+	if (first - 1 >= 0x7f)
+		return trie_long_unit(s, name, limit, first);
+	s->at++;
+	return first == '/' ? '.' : first;
 }
 
 /* Takes the result in value if it counts here. */
@@ -216,13 +224,12 @@ TRIE_INLINE int trie_follow(struct trie_search *s, const struct trie *trie, __u3
 	return 0;
 }
 
-TRIE_INLINE int trie_step_segment(struct trie_search *s, const struct trie *trie, const __u8 *name,
-				  __u32 limit)
+/* The unit of the name that belongs to the next one of the segment. */
+TRIE_INLINE int trie_step_segment(struct trie_search *s, const struct trie *trie, __u32 unit)
 {
-	__u32 unit = trie_next_unit(s, name, limit);
 	__u32 value;
 
-	if (unit == TRIE_NAME_END || trie_word(trie, s->place, trie->count) != unit)
+	if (trie_word(trie, s->place, trie->count) != unit)
 		return 1;
 	s->place++;
 	if (--s->segment)
@@ -241,15 +248,18 @@ TRIE_INLINE int trie_step(struct trie_search *s, const struct trie *trie, const 
 {
 	__u32 middle, unit;
 
-	if (s->state == TRIE_IN_SEGMENT)
-		return trie_step_segment(s, trie, name, limit);
-	if (s->state == TRIE_AT_NODE) {
-		s->unit = trie_next_unit(s, name, limit);
+	if (s->state != TRIE_IN_NODE) {
+		unit = trie_next_unit(s, name, limit);
+		if (unit == TRIE_NAME_END)
+			return 1;
+		if (s->state == TRIE_IN_SEGMENT)
+			return trie_step_segment(s, trie, unit);
+		s->unit = unit;
 		s->branches = trie_word(trie, s->place, trie->count);
 		s->low = 0;
 		s->high = s->branches;
 		s->state = TRIE_IN_NODE;
-		if (s->unit == TRIE_NAME_END || s->branches > TRIE_BRANCHES_MAX)
+		if (s->branches > TRIE_BRANCHES_MAX)
 			return 1;
 	}
 	if (s->low >= s->high)
