@@ -128,10 +128,8 @@ def attach_ours(hz):
     def attach(run, jvm):
         path = run.output()
         scope = run.scope("-p", jvm.pid, "-F", hz, "-f", path, "-q")
-        # It samples when its event is open: two seconds are several times what it needs.
-        time.sleep(2)
-        if scope.process.poll() is not None:
-            raise RuntimeError(" | ".join(scope.err))
+        run.wait_recording(scope)
+        time.sleep(1)
         return scope
     return attach
 

@@ -214,6 +214,20 @@ class Run:
         expect(error is None, "the numbers do not add up: %s" % error)
         return recording
 
+    def wait_recording(self, scope, seconds=60):
+        """Waits until the recorder has its events and nothing to do but to wait for samples."""
+        def waits():
+            if scope.process.poll() is not None:
+                raise Failure("jvmscope ended early: %s" % " | ".join(scope.err))
+            try:
+                links = [os.readlink(path) for path in Path("/proc/%d/fd" % scope.pid).iterdir()]
+                called = Path("/proc/%d/wchan" % scope.pid).read_text(encoding="utf-8")
+            except OSError:
+                return False
+            return "anon_inode:[perf_event]" in links and "poll" in called
+        wait_until(waits, seconds, "the recorder does not record", interval=0.02)
+        time.sleep(0.2)
+
     def record(self, pid, seconds, *arguments):
         """Records a process for some seconds."""
         path = self.output()
@@ -228,8 +242,7 @@ class Run:
         """
         path = self.output()
         scope = self.scope("-p", jvm.host_pid, "-f", path, "--no-progress", *arguments)
-        time.sleep(1.0)
-        expect(scope.process.poll() is None, "jvmscope ended early: %s" % " | ".join(scope.err))
+        self.wait_recording(scope)
         jvm.go()
         truth = jvm.truth(seconds)
         scope.signal(signal.SIGINT)

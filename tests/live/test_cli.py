@@ -186,7 +186,8 @@ def losses(run):
     path = run.output()
     scope = run.scope("-p", jvm.pid, "-d", 6, "-F", 4999, "--ring-size", "64k", "-f", path,
                       "--no-progress")
-    time.sleep(1.5)
+    run.wait_recording(scope)
+    time.sleep(0.5)
     scope.signal(signal.SIGSTOP)
     time.sleep(2)
     scope.signal(signal.SIGCONT)
@@ -204,7 +205,8 @@ def strict(run):
     jvm = run.java("T", 60, 2)
     scope = run.scope("-p", jvm.pid, "-d", 4, "-F", 4999, "--ring-size", "64k", "--strict", "-f",
                       run.output(), "--no-progress")
-    time.sleep(1.5)
+    run.wait_recording(scope)
+    time.sleep(0.5)
     scope.signal(signal.SIGSTOP)
     time.sleep(2)
     scope.signal(signal.SIGCONT)
@@ -263,7 +265,8 @@ def ends_by(run, number):
     jvm = run.java("MixShares", 30)
     path = run.output()
     scope = run.scope("-p", jvm.pid, "-f", path, "-F", 499, "--no-progress")
-    time.sleep(1.2)
+    run.wait_recording(scope)
+    time.sleep(0.5)
     scope.signal(number)
     recording = run.finish(scope, path, 10)
     expect(recording.quality["samples"] > 0, "no samples")
@@ -299,7 +302,7 @@ def all_jvms(run):
     first = run.java("MixShares", 30)
     path = run.output()
     scope = run.scope("--all", "-d", 8, "-F", 499, "-f", path, "--no-progress")
-    time.sleep(1.5)
+    run.wait_recording(scope)
     second = run.java("MixShares", 30)
     recording = run.finish(scope, path)
     pids = {row["pid"] for row in recording.jvms}

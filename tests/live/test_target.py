@@ -79,7 +79,7 @@ def untouched(run):
     before = state(jvm.pid)
     path = run.output()
     scope = run.scope("-p", jvm.pid, "-d", 4, "-F", 997, "-f", path, "--no-progress")
-    time.sleep(0.7)
+    run.wait_recording(scope)
     traced = status(jvm.pid, "TracerPid")
     watched = safepoint_rate(perf, 2.5)
     recording = run.finish(scope, path)
@@ -114,7 +114,7 @@ def round_of(run, pid, number):
         scope.wait(10)
         return 0
     if number % 2 == 0:
-        time.sleep(0.7)
+        run.wait_recording(scope)
         scope.signal(signal.SIGINT)
     got = scope.wait(20)
     expect(got == 0, "round %d ended with %s: %s" % (number, got, " | ".join(scope.err)))
@@ -160,7 +160,7 @@ def killed(run):
     jvm = run.java("MixShares", 60, wait=True)
     path = run.output()
     scope = run.scope("-p", jvm.pid, "-F", 499, "-f", path, "--no-progress")
-    time.sleep(1)
+    run.wait_recording(scope)
     jvm.go()
     time.sleep(3)
     jvm.signal(signal.SIGKILL)
