@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static unsigned int temporaries; /* made so far: several outputs lie in one folder */
+
 static bool is_stdout(const char *path)
 {
 	return !strcmp(path, "-");
@@ -30,7 +32,12 @@ static int open_temporary(const char *path, struct output *out)
 {
 	int fd;
 
-	if (asprintf(&out->temporary, "%s.%d.tmp", path, getpid()) < 0) {
+	const char *slash = strrchr(path, '/');
+	int folder = slash ? (int)(slash + 1 - path) : 0;
+
+	/* Not made from the file's own name, which may be as long as a name can be. */
+	if (asprintf(&out->temporary, "%.*s.jvmscope-%d-%u.tmp", folder, path, getpid(),
+		     ++temporaries) < 0) {
 		out->temporary = NULL;
 		return -ENOMEM;
 	}

@@ -7,8 +7,8 @@
 /*
  * A file that appears under its name only when it is complete.
  *
- * Written as PATH.PID.tmp in the same folder and renamed at the end. "-" is standard output.
- * A path that exists and is not a regular file (/dev/full, a fifo) is written in place.
+ * Written under a short hidden name in the same folder and renamed at the end. "-" is standard
+ * output. A path that exists and is not a regular file (/dev/full, a fifo) is written in place.
  */
 struct output {
 	FILE *file;

@@ -31,6 +31,8 @@ enum end {
 };
 
 /* CPU time the targets must have used before no sample at all is a failure. */
+#define RATE_CHECKED_NS	 2000000000ull /* CPU time from which on the rate is no accident */
+#define RATE_LEAST	 0.8	       /* of what was asked */
 #define SAMPLES_EXPECTED 20
 
 struct record {
@@ -250,14 +252,28 @@ static uint64_t count_samples(const struct recording *rec)
 	return samples;
 }
 
+/* Samples that the kernel did not take are in no counter: only the rate shows them. */
+static void warn_of_slow_clock(const struct record *record)
+{
+	const struct rec_meta *meta = rec_meta_get(record->rec);
+
+	if (meta->target_cpu_ns > RATE_CHECKED_NS &&
+	    meta->achieved_hz < RATE_LEAST * record->options->frequency)
+		log_warn("%.0f samples a second of CPU time were taken, %" PRIu32 " asked: the "
+			 "kernel slows sampling down when it takes long, as with very deep stacks",
+			 meta->achieved_hz, record->options->frequency);
+}
+
 /* No samples are right for an idle target, and a failure for one that used the CPU. */
 static enum exit_status check_samples(const struct record *record)
 {
 	const struct rec_meta *meta = rec_meta_get(record->rec);
 	char cpu[TEXT_MAX];
 
-	if (count_samples(record->rec))
+	if (count_samples(record->rec)) {
+		warn_of_slow_clock(record);
 		return EXIT_DONE;
+	}
 	text_ns(meta->target_cpu_ns, cpu);
 	if (meta->target_cpu_ns * record->options->frequency < SAMPLES_EXPECTED * 1000000000ull) {
 		log_info("no samples: the target used %s of CPU time", cpu);

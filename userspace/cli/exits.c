@@ -12,6 +12,7 @@ enum exit_status exit_of_error(int err)
 	case EPERM:
 	case EACCES:
 	case ENOTSUP:
+	case ENOSYS:
 		return EXIT_RIGHTS;
 	default:
 		return EXIT_RUNTIME;

@@ -181,8 +181,9 @@ static void on_signal_while_writing(int number)
 
 	signals_seen++;
 	last_signal = number;
-	/* The next one shall make a write() that hangs return. */
-	sigaction(number, &interrupting, NULL);
+	/* The next one, whichever it is, shall make a write() that hangs return. */
+	for (size_t i = 0; i < ENDING_COUNT; i++)
+		sigaction(ending[i], &interrupting, NULL);
 }
 
 void loop_begin_writing(struct loop *loop)

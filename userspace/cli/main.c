@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "cli/command.h"
@@ -97,9 +100,28 @@ static int close_stdout(int status)
 	return status;
 }
 
+/*
+ * Descriptors 0 to 2 that are closed would be given to files of ours, which then get our messages.
+ * They are opened such that writing fails as it does on a closed one.
+ */
+static void hold_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
+
+	hold_standard_files();
+	/* A file over its size limit is an error of write(), with a message. */
+	signal(SIGXFSZ, SIG_IGN);
 
 	if (argc < 2) {
 		help_commands(commands, stderr);

@@ -55,6 +55,12 @@ int outputs_check_formats(const struct options *options)
 			return -EINVAL;
 		}
 		stdout_used |= is_stdout(path);
+		for (size_t k = 0; k < i; k++) {
+			if (strcmp(options->files[k], path) != 0)
+				continue;
+			log_error("-f %s: given twice", path);
+			return -EINVAL;
+		}
 		if (outputs_format(options, i))
 			continue;
 		if (is_stdout(path))
@@ -139,12 +145,29 @@ static size_t count_of(const struct outputs *outputs)
 	return outputs->options->file_count ? outputs->options->file_count : 1;
 }
 
+/* What only fails when the file appears under its name, or is opened, is tried out. */
+static int try_path(const char *path)
+{
+	struct output output;
+	struct stat st;
+	int err;
+
+	if (lstat(path, &st) && errno != ENOENT)
+		err = -errno;
+	else
+		err = output_open(path, &output);
+	if (!err)
+		output_abort(&output);
+	if (err)
+		log_error("%s: cannot be written: %s", path, strerror(-err));
+	return err;
+}
+
 static int check_path(const char *path)
 {
 	char copy[OUTPUTS_PATH_MAX];
 	const char *folder;
 	struct stat st;
-	int err = 0;
 
 	if (is_stdout(path))
 		return 0;
@@ -153,19 +176,16 @@ static int check_path(const char *path)
 			log_error("%s: is a folder; give a file in it", path);
 			return -EISDIR;
 		}
-		/* A device or a pipe is written in place, so its folder does not matter. */
+		/* A device or a pipe is written in place, and opened only then. */
 		if (!S_ISREG(st.st_mode))
 			return 0;
 	}
 	snprintf(copy, sizeof(copy), "%s", path);
 	folder = dirname(copy);
-	if (stat(folder, &st) || (S_ISDIR(st.st_mode) && access(folder, W_OK | X_OK)))
-		err = -errno;
-	else if (!S_ISDIR(st.st_mode))
-		err = -ENOTDIR;
-	if (err)
-		log_error("%s: cannot be written: folder %s: %s", path, folder, strerror(-err));
-	return err;
+	if (!stat(folder, &st))
+		return try_path(path);
+	log_error("%s: cannot be written: folder %s: %s", path, folder, strerror(errno));
+	return -errno;
 }
 
 int outputs_check_paths(const struct outputs *outputs)

@@ -71,7 +71,8 @@ static void write_samples(const struct writer *w, int64_t samples)
 		text_ns(time_ns > 0 ? (uint64_t)time_ns : 0, time), meta->achieved_hz,
 		meta->frequency_hz, rec_text(w->rec, meta->clock),
 		text_ns(meta->target_cpu_ns, cpu));
-	if (time_ns > 0)
+	/* In less than a millisecond both are noise. */
+	if (time_ns > 1e6)
 		fprintf(w->out, " = %.2f cores", (double)meta->target_cpu_ns / time_ns);
 	fputc('\n', w->out);
 }

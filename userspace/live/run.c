@@ -104,8 +104,11 @@ int live_add(struct live *live, pid_t pid, bool must_be_jvm, uint32_t *index)
 	}
 	err = look_for_jvm(live, p);
 	if (err && must_be_jvm && !may_become_java(err)) {
-		log_error("pid %d: not a HotSpot JVM (its libjvm.so has no vmStructs)", pid);
-		err = -ENOENT;
+		if (err == -ENOENT)
+			log_error("pid %d: not a HotSpot JVM (its libjvm.so has no vmStructs)",
+				  pid);
+		else
+			log_error("pid %d: its JVM cannot be read: %s", pid, strerror(-err));
 		goto out;
 	}
 	err = live_watch(live, p->target->pidfd, EPOLLONESHOT);
