@@ -334,7 +334,7 @@ static int more_children(const void *one, const void *other, void *states)
 /* States with many children need many free slots at once, so they are placed first. */
 static bool place_all(struct maker *m)
 {
-	memset(m->taken, 0, TAKEN_MAX * sizeof(*m->taken));
+	memset(m->taken, 0, ((1u << m->bits) + m->more) * sizeof(*m->taken));
 	memset(m->salted, 0, (UINT16_MAX + 1) * sizeof(*m->salted));
 	m->next_salt = 1;
 	for (uint32_t i = 0; i < m->state_count; i++) {
@@ -360,8 +360,8 @@ static void enlarge(struct maker *m)
 static int place(struct maker *m)
 {
 	m->order = calloc(m->state_count + 1, sizeof(*m->order));
-	m->taken = calloc(TAKEN_MAX, sizeof(*m->taken));
-	m->salted = calloc(UINT16_MAX + 1, sizeof(*m->salted));
+	m->taken = malloc(TAKEN_MAX * sizeof(*m->taken));
+	m->salted = malloc((UINT16_MAX + 1) * sizeof(*m->salted));
 	if (!m->order || !m->taken || !m->salted)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->state_count; i++)

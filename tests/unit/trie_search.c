@@ -132,6 +132,64 @@ static void a_cut_name_matches_globs_only(void)
 			   cases[i].number);
 }
 
+/* Segments of every length at every distance from the end, each byte of them wrong in turn. */
+static void segments_are_compared_whole(void)
+{
+	char rules[256], name[128];
+	struct trie trie;
+
+	for (size_t len = 1; len <= 70; len++) {
+		size_t rule = (size_t)snprintf(rules, sizeof(rules), "1 a*\n2 a");
+
+		for (size_t i = 0; i < len; i++)
+			rules[rule + i] = name[1 + i] = i % 5 == 2 ? '.' : (char)('b' + i % 20);
+		strcpy(rules + rule + len, "*\n");
+		trie_help_build(rules, &words);
+		trie = trie_of(&words);
+		name[0] = 'a';
+		for (size_t rest = 0; rest <= 40; rest++) {
+			uint8_t *copy = malloc(1 + len + rest);
+
+			memset(name + 1 + len, 'x', rest);
+			memcpy(copy, name, 1 + len + rest);
+			ASSERT_INT(trie_find(&trie, copy, 1 + len + rest, 0), 2);
+			for (size_t at = 1; at <= len; at++) {
+				copy[at] = (uint8_t)(name[at] == '.' ? '/' : name[at] ^ 0x80);
+				ASSERT_INT(trie_find(&trie, copy, 1 + len + rest, 0),
+					   name[at] == '.' ? 2 : 1);
+				copy[at] = (uint8_t)name[at] + 1;
+				if (name[at] != '.')
+					ASSERT_INT(trie_find(&trie, copy, 1 + len + rest, 0), 1);
+				copy[at] = (uint8_t)name[at];
+			}
+			free(copy);
+		}
+		teardown();
+	}
+}
+
+/* Keys and names with units that a byte could be mistaken for. */
+static void bytes_are_not_units(void)
+{
+	static const uint16_t key[] = { 'a', 'b', 0xe4, 0, 0xff, 'c', '*' };
+	static const uint8_t wrong[] = "ab\xe4\0\xff"
+				       "cdefghijklmnopqrstuvwxyz";
+	static const uint8_t right[] = "ab\xc3\xa4\xc0\x80\xc3\xbf"
+				       "cdefghijklmnopqrstuvwxyz";
+	static const uint8_t nul[] = "ab\xc3\xa4\0\xc3\xbf"
+				     "cdefghijklmnopqrstuvwxyz";
+	struct trie_rules rules = { 0 };
+	struct trie trie;
+
+	ASSERT_INT(trie_rules_add(&rules, key, ARRAY_SIZE(key), 1, 0), 0);
+	ASSERT_INT(trie_build(&rules, &words), 0);
+	trie_rules_free(&rules);
+	trie = trie_of(&words);
+	ASSERT_INT(trie_find(&trie, wrong, sizeof(wrong) - 1, 0), -1);
+	ASSERT_INT(trie_find(&trie, right, sizeof(right) - 1, 0), 1);
+	ASSERT_INT(trie_find(&trie, nul, sizeof(nul) - 1, 0), -1);
+}
+
 /* What is no modified UTF-8 ends the name, and no exact rule ends there. */
 static void malformed_bytes_match_nothing(void)
 {
@@ -233,6 +291,8 @@ static CU_TestInfo tests[] = {
 	{ "matches any unit", matches_any_unit },
 	{ "begins where it is told", begins_where_it_is_told },
 	{ "a cut name matches globs only", a_cut_name_matches_globs_only },
+	{ "segments are compared whole", segments_are_compared_whole },
+	{ "bytes are not units", bytes_are_not_units },
 	{ "malformed bytes match nothing", malformed_bytes_match_nothing },
 	{ "says what matched", says_what_matched },
 	{ "random words are harmless", random_words_are_harmless },
