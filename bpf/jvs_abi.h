@@ -236,6 +236,7 @@ struct jvs_java_layout {
 	__u64 call_stub_return; /* StubRoutines::_call_stub_return_address */
 	__u64 name_nmethod;	/* address of the string "nmethod" */
 	__u64 name_native_nmethod;
+	__u64 cont_return_pc; /* ContinuationEntry::_return_pc; 0: no virtual threads */
 
 	__u32 heap_block_size; /* sizeof(HeapBlock): the blob starts after it */
 	__u32 heap_block_used;
@@ -275,12 +276,12 @@ struct jvs_java_layout {
 	/* The frame where a carrier entered the virtual thread that is mounted; 0: no such JDK. */
 	__u32 thread_cont_entry; /* JavaThread::_cont_entry */
 	__u32 cont_entry_size;	 /* sizeof(ContinuationEntry): the frame's saved fp is behind it */
-	__u64 cont_return_pc;	 /* ContinuationEntry::_return_pc */
 	__u32 thread_saved_pc;	 /* JavaThread::_saved_exception_pc: where a safepoint poll was hit;
 				    0 when not exported */
 
 	__u8 kind_of[16]; /* CodeBlobKind -> enum jvs_blob_kind */
 };
+_Static_assert(sizeof(struct jvs_java_layout) == 336, "no holes: layouts are compared by bytes");
 #define JVS_NO_FIELD 0xffffu
 /* All CodeBlob and nmethod offsets above must lie below this, so that one read gets them. */
 #define JVS_BLOB_HEADER_MAX 336
