@@ -36,6 +36,7 @@ struct live {
 	struct recording *rec; /* while live_poll drains */
 	int epoll;
 	int retry; /* timerfd, armed while a JVM is starting */
+	bool retry_armed;
 	uint64_t open_cpu_ns;
 	/* of ended targets whose place was taken */
 	uint64_t gone_cpu_ns;

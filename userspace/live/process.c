@@ -259,6 +259,7 @@ void process_forget_jvm(struct process *p, struct tables *tables)
 	p->jvm = NULL;
 	p->state = PROCESS_WAITING;
 	p->looks = 0;
+	p->refreshes = 0;
 }
 
 void process_enable(struct process *p, struct tables *tables, bool on)

@@ -17,10 +17,12 @@
 
 /* The part of live.h that works while sampling: targets come and go, records are drained. */
 
-#define RETRY_NS   5000000  /* how often a JVM that is starting is looked at */
-#define THREADS_NS 20000000 /* the least time between two looks at new threads */
-#define REMAP_NS   4000000  /* the least time between two looks at the mappings */
-#define TICKS_CPUS 10	    /* live_tick calls between two looks at the CPUs */
+#define RETRY_NS	5000000	 /* how often a JVM that is starting is looked at */
+#define THREADS_NS	20000000 /* the least time between two looks at new threads */
+#define REMAP_NS	4000000	 /* the least time between two looks at the mappings */
+#define TICKS_REFRESH	10 /* live_tick calls between two looks at what a JVM's layout lacks */
+#define REFRESHES_OFTEN 20 /* looks at each tick, after the JVM was found */
+#define TICKS_CPUS	10 /* live_tick calls between two looks at the CPUs */
 #define LOOKS_OFTEN \
 	300 /* times a JVM that is starting is looked at each RETRY_NS, then each tick */
 #define TICKS_LOOK     20 /* live_tick calls between two looks then */
@@ -35,6 +37,7 @@ static void arm_retry(struct live *live)
 {
 	struct itimerspec spec = { .it_value.tv_nsec = RETRY_NS };
 
+	live->retry_armed = true;
 	timerfd_settime(live->retry, 0, &spec, NULL);
 }
 
@@ -270,8 +273,9 @@ static void retry_waiting(struct live *live)
 {
 	uint64_t expired;
 
-	if (read(live->retry, &expired, sizeof(expired)) != sizeof(expired))
+	if (!live->retry_armed || read(live->retry, &expired, sizeof(expired)) != sizeof(expired))
 		return;
+	live->retry_armed = false;
 	for (uint32_t i = 0; i < live->process_count; i++)
 		live->processes[i].remap |= live->processes[i].state == PROCESS_WAITING;
 }
@@ -348,7 +352,10 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 		    !look_for_jvm(live, p))
 			describe(p, rec);
 	} else if (p->state == PROCESS_JAVA) {
-		process_find_jvm(p, &live->tables);
+		if (live->ticks % TICKS_REFRESH == 0 || p->refreshes < REFRESHES_OFTEN) {
+			p->refreshes++;
+			process_find_jvm(p, &live->tables);
+		}
 		jvm_trim(p->jvm);
 	}
 	process_read_cpu(p, false);
