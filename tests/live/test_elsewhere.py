@@ -15,8 +15,12 @@ def recording_in_vm(run):
     samples = list(recording.samples(name="mix"))
     expect(total(samples) >= 200, "only %d samples" % total(samples))
     run.note(check_shares(samples, named("MixShares", truth["cpu_ns"]), 8.0))
-    # The end of a thread takes long there, and has no user stack any more.
-    run.note(check_complete(recording, samples, 99))
+    # The end of a thread takes long there, and has no user stack any more: only such samples are
+    # left out, by what they are, and only a few.
+    alive = [s for s in samples if not s.has("do_exit")]
+    expect(total(samples) - total(alive) <= 3, "%d samples of a thread that ends" %
+           (total(samples) - total(alive)))
+    run.note(check_complete(recording, alive))
     run.note(str(run.check_invokes(samples)))
 
 
