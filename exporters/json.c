@@ -252,6 +252,21 @@ static void write_quality(struct document *doc)
 
 /* ---- frames, stacks */
 
+/* The rule's number, and where it is in filter.rules. */
+static void write_rule_of(struct document *doc, uint32_t method)
+{
+	uint32_t id = 0;
+	const struct rec_rule *rule;
+
+	rec_method_rule(doc->rec, method, &id);
+	rule = rec_rule_get(doc->rec, id);
+	if (rule)
+		json_unsigned(&doc->json, rule->number);
+	else
+		json_null(&doc->json);
+	write_index(&doc->json, id);
+}
+
 static void write_frame(struct document *doc, const struct rec_frame *frame)
 {
 	const struct rec_method *method = rec_method_get(doc->rec, frame->method);
@@ -267,6 +282,7 @@ static void write_frame(struct document *doc, const struct rec_frame *frame)
 	write_index(json, doc->string_at[method->raw_class]);
 	write_index(json, doc->string_at[method->module]);
 	json_unsigned(json, frame->offset);
+	write_rule_of(doc, frame->method);
 	json_array_end(json);
 }
 
@@ -309,6 +325,53 @@ static void write_stacks(struct document *doc)
 	for (uint32_t id = 1; id <= count; id++)
 		json_text(&doc->json, states[rec_stack_get(doc->rec, id).state]);
 	json_array_end(&doc->json);
+}
+
+/* ---- filter */
+
+static void write_rules(struct document *doc)
+{
+	struct json_stream *json = &doc->json;
+
+	json_key(json, "rules");
+	json_array(json);
+	for (uint32_t id = 1; id <= rec_rule_count(doc->rec) && !json->err; id++) {
+		const struct rec_rule *rule = rec_rule_get(doc->rec, id);
+
+		json_map(json);
+		json_key_unsigned(json, "number", rule->number);
+		json_key_text(json, "text", rec_text(doc->rec, rule->text));
+		json_key_unsigned(json, "frames", rule->frames);
+		json_key_unsigned(json, "classes", rule->classes);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+static void write_filter(struct document *doc)
+{
+	const struct rec_filter *filter = rec_filter_get(doc->rec);
+	struct json_stream *json = &doc->json;
+
+	json_key(json, "filter");
+	json_map(json);
+	json_key_text(json, "mode", filter->mode ? rec_text(doc->rec, filter->mode) : "off");
+	json_key_text_or_null(json, "trie", rec_text(doc->rec, filter->trie));
+	write_rules(doc);
+	json_key(json, "no_rule");
+	json_map(json);
+	json_key_unsigned(json, "frames", filter->free_frames);
+	json_key_unsigned(json, "classes", filter->free_classes);
+	json_map_end(json);
+	json_key(json, "samples");
+	json_map(json);
+	json_key_unsigned(json, "application", filter->application);
+	json_key_unsigned(json, "library", filter->library);
+	json_key_unsigned(json, "no_java", filter->no_java);
+	json_key_unsigned(json, "with_application", filter->with_application);
+	json_key_unsigned(json, "dropped", filter->dropped);
+	json_map_end(json);
+	json_map_end(json);
 }
 
 /* ---- profiles */
@@ -452,6 +515,7 @@ static void write_document(struct document *doc)
 	write_stacks(doc);
 	write_profiles(doc);
 	write_threads(doc);
+	write_filter(doc);
 	json_map_end(&doc->json);
 }
 

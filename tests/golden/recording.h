@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/recording.h"
+#include "model/filter.h"
+#include "trie/trie_rules.h"
 #include "unit/unit.h"
 
 /*
@@ -312,6 +313,20 @@ static void golden_samples(struct recording *rec, const uint32_t ids[GOLDEN_FRAM
 		key.stack = rec_stack(rec, frames, from->depth, from->state);
 		rec_add(rec, &key, from->count, from->count * 10101010);
 	}
+}
+
+/* Applies some rules: an exact one for application code, and prefixes. */
+static void golden_filter(struct recording *rec, enum filter_mode mode)
+{
+	static const char rules[] = "7 java.*\n1 com.example.*\n0 com.example.Main\n2 unused.*\n";
+	struct filter filter = { .rec = rec, .mode = mode };
+	struct trie_words words;
+
+	ASSERT_INT(trie_from_text(rules, sizeof(rules) - 1, &words, NULL, NULL), 0);
+	filter.trie = trie_of(&words);
+	ASSERT_INT(filter_apply(&filter, "rules.trie"), 0);
+	filter_free(&filter);
+	trie_words_free(&words);
 }
 
 static struct recording *golden_recording(void)

@@ -23,6 +23,7 @@ def indexes(doc):
     for number, row in enumerate(doc["frames"]):
         for column in (1, 4, 5, 6, 7):
             yield f"frames[{number}][{column}]", row[column], sizes["strings"]
+        yield f"frames[{number}][10]", row[10], len(doc["filter"]["rules"])
     for number, stack in enumerate(doc["stacks"]):
         for frame in stack:
             yield f"stacks[{number}]", frame, sizes["frames"]
@@ -49,7 +50,14 @@ def sums(doc):
             if thread is not None:
                 by_thread[thread] += count
     yield "one state for each stack", len(doc["stacks"]), len(doc["stack_states"])
-    yield "samples of quality and profiles", quality["samples"], samples
+    split = doc["filter"]["samples"]
+    yield "samples of quality and profiles", quality["samples"], samples + split["dropped"]
+    if doc["filter"]["mode"] != "off":
+        yield ("samples by code", quality["samples"],
+               split["application"] + split["library"] + split["no_java"])
+    numbers = [rule["number"] for rule in doc["filter"]["rules"]]
+    yield ("numbers of rules", [row[9] for row in doc["frames"]],
+           [None if row[10] is None else numbers[row[10]] for row in doc["frames"]])
     yield "truncated_by", quality["truncated"], sum(quality["truncated_by"].values())
     yield "broken_by", quality["broken"], sum(quality["broken_by"].values())
     yield ("samples by state", quality["samples"],

@@ -9,7 +9,7 @@ JAVA_KINDS = {"interpreted", "c1", "c2", "inlined", "native"}
 ROOT_NAMES = {"start_thread", "clone3", "__clone3", "clone", "__clone", "_start"}
 
 
-class Frame(namedtuple("Frame", "kind method line bci signature file raw_class module offset")):
+class Frame(namedtuple("Frame", "kind method line bci signature file raw_class module offset number rule")):
     """One row of "frames", with its strings."""
 
     @property
@@ -83,7 +83,7 @@ class Recording:
 
         self.frames = [
             Frame(row[0], text(row[1]), row[2], row[3], text(row[4]), text(row[5]), text(row[6]),
-                  text(row[7]), row[8])
+                  text(row[7]), *row[8:11])
             for row in self.raw["frames"]
         ]
         self.text = text

@@ -51,6 +51,15 @@ static void options_add_threads_lines_and_suffixes(void)
 	golden_compare("options.collapsed.expected", bytes, size);
 }
 
+static void folded_stacks_are_one_line(void)
+{
+	struct export_options options = { 0 };
+
+	golden_filter(rec, FILTER_FOLD);
+	ASSERT_INT(write_collapsed(rec, &options), 0);
+	golden_compare("fold.collapsed.expected", bytes, size);
+}
+
 static void an_empty_recording_is_an_empty_file(void)
 {
 	struct export_options options = { .threads = true };
@@ -137,6 +146,7 @@ static void a_closed_pipe_is_noticed(void)
 static CU_TestInfo tests[] = {
 	{ "a full recording has these lines", a_full_recording_has_these_lines },
 	{ "options add threads, lines and suffixes", options_add_threads_lines_and_suffixes },
+	{ "folded stacks are one line", folded_stacks_are_one_line },
 	{ "an empty recording is an empty file", an_empty_recording_is_an_empty_file },
 	{ "lines are merged and sorted by bytes", lines_are_merged_and_sorted_by_bytes },
 	{ "a full disk is noticed", a_full_disk_is_noticed },

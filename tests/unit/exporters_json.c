@@ -38,8 +38,16 @@ static int write_json(const struct recording *from)
 
 static void a_full_recording_has_these_bytes(void)
 {
+	golden_filter(rec, FILTER_MARK);
 	ASSERT_INT(write_json(rec), 0);
 	golden_compare("full.json.expected", bytes, size);
+}
+
+static void what_was_folded_and_dropped_is_gone(void)
+{
+	golden_filter(rec, FILTER_DROP);
+	ASSERT_INT(write_json(rec), 0);
+	golden_compare("drop.json.expected", bytes, size);
 }
 
 static void an_empty_recording_has_all_keys(void)
@@ -143,6 +151,7 @@ static void a_misplaced_value_is_an_error(void)
 
 static CU_TestInfo tests[] = {
 	{ "a full recording has these bytes", a_full_recording_has_these_bytes },
+	{ "what was folded and dropped is gone", what_was_folded_and_dropped_is_gone },
 	{ "an empty recording has all keys", an_empty_recording_has_all_keys },
 	{ "frames refer to the right strings", frames_refer_to_the_right_strings },
 	{ "a full disk is noticed", a_full_disk_is_noticed },

@@ -14,6 +14,8 @@ _Static_assert(sizeof(struct rec_method) == 6 * sizeof(uint32_t), "no holes");
 _Static_assert(sizeof(struct rec_frame) == 4 * sizeof(uint32_t) + sizeof(uint64_t), "no holes");
 _Static_assert(sizeof(struct rec_key) == 5 * sizeof(uint32_t), "no holes");
 _Static_assert(offsetof(struct rec_total, key) == 0, "the key comes first");
+_Static_assert(offsetof(struct rec_rule, frames) == 2 * sizeof(uint32_t),
+	       "text, number come first");
 _Static_assert(offsetof(struct rec_thread, name) == 2 * sizeof(uint32_t), "jvm, tid come first");
 
 struct recording *rec_new(void)
@@ -39,6 +41,8 @@ struct recording *rec_new(void)
 	rec->threads.key_size = offsetof(struct rec_thread, name);
 	rec->totals.row_size = sizeof(struct rec_total);
 	rec->totals.key_size = sizeof(struct rec_key);
+	rec->rules.row_size = sizeof(struct rec_rule);
+	rec->rules.key_size = offsetof(struct rec_rule, frames);
 	return rec;
 }
 
@@ -51,6 +55,8 @@ void rec_free(struct recording *rec)
 	table_free(&rec->frames);
 	table_free(&rec->threads);
 	table_free(&rec->totals);
+	table_free(&rec->rules);
+	free(rec->method_rules);
 	free(rec->stacks);
 	free(rec->stack_frames);
 	map64_free(&rec->stacks_by_hash);

@@ -112,6 +112,41 @@ uint32_t rec_stack(struct recording *rec, const uint32_t *frames, size_t count,
 struct rec_stack rec_stack_get(const struct recording *rec, uint32_t id);
 uint32_t rec_stack_count(const struct recording *rec);
 
+/* ---- class-name rules: what model/filter.h found; exporters only read it */
+
+/* A rule that matched a class of the recording. */
+struct rec_rule {
+	uint32_t text;	  /* string id: "java.*" */
+	uint32_t number;  /* 0 application code, above library code */
+	uint64_t frames;  /* of samples: Java frames, each as often as it was sampled */
+	uint64_t classes; /* of the recording */
+};
+/* Finds or adds the rule with this text and number. */
+uint32_t rec_rule(struct recording *rec, uint32_t text, uint32_t number);
+struct rec_rule *rec_rule_get(const struct recording *rec, uint32_t id); /* NULL for 0 */
+uint32_t rec_rule_count(const struct recording *rec);
+
+/* Says that a method was looked up: the rule of its class, 0 when none matches. */
+void rec_method_rule_set(struct recording *rec, uint32_t method, uint32_t rule);
+/* Whether it was; *rule is written only then. */
+bool rec_method_rule(const struct recording *rec, uint32_t method, uint32_t *rule);
+
+struct rec_filter {
+	uint32_t mode; /* string id: "mark"; 0: no rules were applied */
+	uint32_t trie; /* string id: the file that rules are from, or "built-in" */
+	/* Java frames and classes that no rule matches; as in struct rec_rule. */
+	uint64_t free_frames;
+	uint64_t free_classes;
+	/* CPU samples by their innermost Java frame. */
+	uint64_t application;
+	uint64_t library;
+	uint64_t no_java;
+	uint64_t with_application; /* CPU samples with an application frame anywhere */
+	uint64_t dropped;	   /* CPU samples that were taken out; in the four above, too */
+};
+struct rec_filter *rec_filter(struct recording *rec);
+const struct rec_filter *rec_filter_get(const struct recording *rec);
+
 /* ---- JVMs and threads */
 
 struct rec_jvm {
@@ -182,6 +217,16 @@ struct rec_total {
 void rec_add(struct recording *rec, const struct rec_key *key, int64_t count, int64_t value);
 /* In order of first sight. */
 const struct rec_total *rec_totals(const struct recording *rec, size_t *count);
+
+/*
+ * Makes the stack of every total anew. edit() may shorten it in place, with frames of rec (leaf
+ * first), and says whether the total stays. Totals that become equal are added up.
+ *
+ * Stacks, frames and methods that no total refers to any more are forgotten, so all ids of the
+ * three change: for a recording that is complete. Returns 0 or -ENOMEM, which leaves it as it was.
+ */
+typedef bool rec_edit_fn(uint32_t *frames, size_t *count, void *ctx);
+int rec_edit_stacks(struct recording *rec, rec_edit_fn *edit, void *ctx);
 
 /* ---- quality: how good the recording is, in numbers */
 

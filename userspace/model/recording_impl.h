@@ -51,6 +51,12 @@ struct recording {
 	uint32_t jvms_count;
 	uint32_t jvms_capacity;
 
+	struct rec_filter filter;
+	struct table rules;	/* of struct rec_rule */
+	uint32_t *method_rules; /* owned; [method id - 1]: rule id + 1, 0 not looked up */
+	uint32_t method_rules_count;
+	uint32_t method_rules_capacity;
+
 	struct rec_quality_row *quality; /* owned, and so is each name */
 	uint32_t quality_count;
 	uint32_t quality_capacity;

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "trie/trie_find.h"
+
+#define LIBRARY "[library]"
+
+const char *filter_mode_name(enum filter_mode mode)
+{
+	static const char *const names[FILTER_MODE_NR] = {
+		[FILTER_MARK] = "mark",
+		[FILTER_FOLD] = "fold",
+		[FILTER_DROP] = "drop",
+		[FILTER_OFF] = "off",
+	};
+
+	return names[mode];
+}
+
+/* ---- rules of classes and methods */
+
+/* The rule as a list of rules has it: what matched is its key. */
+static uint32_t add_rule(struct filter *filter, const char *name, const struct trie_match *match)
+{
+	struct strbuf text = { 0 };
+	uint32_t id;
+
+	strbuf_add(&text, name, match->matched);
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.text[i] == '/')
+			text.text[i] = '.';
+	}
+	if (match->glob)
+		strbuf_puts(&text, "*");
+	id = rec_string(filter->rec, strbuf_text(&text), text.len);
+	strbuf_free(&text);
+	return rec_rule(filter->rec, id, (uint32_t)match->number);
+}
+
+static uint32_t rule_of_class(struct filter *filter, uint32_t class_name)
+{
+	struct recording *rec = filter->rec;
+	const char *name = rec_text(rec, class_name);
+	struct trie_match match;
+	uint32_t rule = 0;
+
+	if (map64_get(&filter->classes, class_name, &rule))
+		return rule;
+	match = trie_match(&filter->trie, name, strlen(name), 0);
+	if (match.number != TRIE_NONE)
+		rule = add_rule(filter, name, &match);
+	if (map64_set(&filter->classes, class_name, rule))
+		filter->err = -ENOMEM;
+	if (rule)
+		rec_rule_get(rec, rule)->classes++;
+	else
+		rec_filter(rec)->free_classes++;
+	return rule;
+}
+
+/* Hidden classes are looked up by the name that they have, not by the one that is shown. */
+static uint32_t rule_of_method(struct filter *filter, uint32_t id)
+{
+	const struct rec_method *method = rec_method_get(filter->rec, id);
+	uint32_t rule;
+
+	if (rec_method_rule(filter->rec, id, &rule))
+		return rule;
+	rule = rule_of_class(filter, method->raw_class ? method->raw_class : method->class_name);
+	rec_method_rule_set(filter->rec, id, rule);
+	return rule;
+}
+
+static bool has_class(const struct recording *rec, uint32_t method)
+{
+	return rec_method_get(rec, method)->class_name != 0;
+}
+
+static enum filter_code code_of_rule(const struct recording *rec, uint32_t rule)
+{
+	return rule && rec_rule_get(rec, rule)->number > 0 ? FILTER_LIBRARY : FILTER_APPLICATION;
+}
+
+enum filter_code filter_code(struct filter *filter, uint32_t frame)
+{
+	const struct rec_frame *of = rec_frame_get(filter->rec, frame);
+
+	if (!rec_kind_is_java(of->kind))
+		return FILTER_NOT_JAVA;
+	if (filter->mode == FILTER_OFF || !has_class(filter->rec, of->method))
+		return FILTER_APPLICATION;
+	return code_of_rule(filter->rec, rule_of_method(filter, of->method));
+}
+
+/* ---- one stack */
+
+static uint32_t library_frame(struct filter *filter)
+{
+	struct rec_method method = { 0 };
+	struct rec_frame frame = { .kind = REC_FRAME_STUB, .line = -1, .bci = -1 };
+
+	if (!filter->library_frame) {
+		method.name = rec_string(filter->rec, LIBRARY, strlen(LIBRARY));
+		frame.method = rec_method(filter->rec, &method);
+		filter->library_frame = rec_frame(filter->rec, &frame);
+	}
+	return filter->library_frame;
+}
+
+bool filter_stack(struct filter *filter, uint32_t *frames, size_t *count)
+{
+	bool application = false;
+	size_t kept = 0;
+
+	if (filter->mode != FILTER_FOLD && filter->mode != FILTER_DROP)
+		return true;
+	for (size_t i = 0; i < *count; i++) {
+		enum filter_code code = filter_code(filter, frames[i]);
+		uint32_t frame = code == FILTER_LIBRARY ? library_frame(filter) : frames[i];
+
+		application |= code == FILTER_APPLICATION;
+		if (code != FILTER_LIBRARY || !kept || frames[kept - 1] != frame)
+			frames[kept++] = frame;
+	}
+	*count = kept;
+	return application || filter->mode != FILTER_DROP;
+}
+
+/* ---- the whole recording */
+
+/* How often a stack was seen. */
+struct weight {
+	uint64_t all;
+	uint64_t cpu;
+};
+
+static void count_stacks(const struct recording *rec, struct weight *weights)
+{
+	size_t count;
+	const struct rec_total *totals = rec_totals(rec, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rec_key *key = &totals[i].key;
+
+		if (rec_metric_info(key->metric)->is_level || totals[i].count < 0)
+			continue;
+		weights[key->stack].all += (uint64_t)totals[i].count;
+		if (key->metric == REC_CPU)
+			weights[key->stack].cpu += (uint64_t)totals[i].count;
+	}
+}
+
+static void count_frame(struct filter *filter, uint32_t frame, uint64_t times)
+{
+	uint32_t method = rec_frame_get(filter->rec, frame)->method;
+	uint32_t rule = 0;
+
+	if (rec_method_rule(filter->rec, method, &rule) && rule)
+		rec_rule_get(filter->rec, rule)->frames += times;
+	else
+		rec_filter(filter->rec)->free_frames += times;
+}
+
+static void count_stack(struct filter *filter, uint32_t id, const struct weight *weight)
+{
+	struct rec_stack stack = rec_stack_get(filter->rec, id);
+	struct rec_filter *result = rec_filter(filter->rec);
+	enum filter_code innermost = FILTER_NOT_JAVA;
+	bool application = false;
+
+	for (uint32_t i = 0; i < stack.count; i++) {
+		enum filter_code code = filter_code(filter, stack.frames[i]);
+
+		if (code == FILTER_NOT_JAVA)
+			continue;
+		if (innermost == FILTER_NOT_JAVA)
+			innermost = code;
+		application |= code == FILTER_APPLICATION;
+		count_frame(filter, stack.frames[i], weight->all);
+	}
+	result->application += innermost == FILTER_APPLICATION ? weight->cpu : 0;
+	result->library += innermost == FILTER_LIBRARY ? weight->cpu : 0;
+	result->no_java += innermost == FILTER_NOT_JAVA ? weight->cpu : 0;
+	result->with_application += application ? weight->cpu : 0;
+	result->dropped += !application && filter->mode == FILTER_DROP ? weight->cpu : 0;
+}
+
+static int count_all(struct filter *filter)
+{
+	struct recording *rec = filter->rec;
+	struct weight *weights = calloc((size_t)rec_stack_count(rec) + 1, sizeof(*weights));
+
+	if (!weights)
+		return -ENOMEM;
+	count_stacks(rec, weights);
+	for (uint32_t id = 0; id <= rec_stack_count(rec); id++) {
+		if (weights[id].all)
+			count_stack(filter, id, &weights[id]);
+	}
+	free(weights);
+	return 0;
+}
+
+static void look_up_methods(struct filter *filter)
+{
+	for (uint32_t id = 1; id <= rec_method_count(filter->rec); id++) {
+		if (has_class(filter->rec, id))
+			rule_of_method(filter, id);
+	}
+}
+
+static bool edit_stack(uint32_t *frames, size_t *count, void *ctx)
+{
+	return filter_stack(ctx, frames, count);
+}
+
+int filter_apply(struct filter *filter, const char *source)
+{
+	struct recording *rec = filter->rec;
+	const char *mode = filter_mode_name(filter->mode);
+	int err;
+
+	if (filter->mode == FILTER_OFF)
+		return 0;
+	look_up_methods(filter);
+	err = count_all(filter);
+	if (!err && filter->mode != FILTER_MARK) {
+		/* Made now: rec_edit_stacks() reads the frames while it goes. */
+		library_frame(filter);
+		err = rec_edit_stacks(rec, edit_stack, filter);
+		filter->library_frame = 0;
+	}
+	if (err)
+		return err;
+	rec_filter(rec)->mode = rec_string(rec, mode, strlen(mode));
+	rec_filter(rec)->trie = rec_string(rec, source, strlen(source));
+	return filter->err ? filter->err : rec_error(rec);
+}
+
+void filter_free(struct filter *filter)
+{
+	map64_free(&filter->classes);
+	*filter = (struct filter){ 0 };
+}
