@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jfr/jfr_events_impl.h"
+
+/*
+ * Events of the JDK that are declared and never written: the views of "jfr view" name them, and
+ * fail when a name is unknown. Labels of fields would be seen by nobody.
+ */
+
+static const struct jfr_field allocation_requiring_gc[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "size", NULL, JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field boolean_flag[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "value", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field boolean_flag_changed[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "oldValue", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "newValue", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field cpu_time_samples_lost[] = {
+	{ "lostSamples", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "eventThread", NULL, JFR_THREAD, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field cpu_time_stamp_counter[] = {
+	{ "fastTimeEnabled", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "fastTimeAutoEnabled", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "osFrequency", NULL, JFR_LONG, JFR_UNIT_HZ },
+	{ "fastTimeFrequency", NULL, JFR_LONG, JFR_UNIT_HZ },
+};
+
+static const struct jfr_field compiler_configuration[] = {
+	{ "threadCount", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "tieredCompilation", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "dynamicCompilerThreadCount", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field compiler_statistics[] = {
+	{ "compileCount", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "bailoutCount", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "invalidatedCount", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "osrCompileCount", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "standardCompileCount", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "osrBytesCompiled", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "standardBytesCompiled", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "nmethodsSize", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "nmethodCodeSize", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "peakTimeSpent", NULL, JFR_LONG, JFR_UNIT_MS },
+	{ "totalTimeSpent", NULL, JFR_LONG, JFR_UNIT_MS },
+};
+
+static const struct jfr_field container_io_usage[] = {
+	{ "serviceRequests", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "dataTransferred", NULL, JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field deprecated_invocation[] = {
+	{ "method", NULL, JFR_METHOD, JFR_UNIT_NONE },
+	{ "invocationTime", NULL, JFR_LONG, JFR_UNIT_TICKS_AT },
+	{ "forRemoval", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field double_flag[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "value", NULL, JFR_DOUBLE, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field double_flag_changed[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "oldValue", NULL, JFR_DOUBLE, JFR_UNIT_NONE },
+	{ "newValue", NULL, JFR_DOUBLE, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field file_read[] = {
+	{ "path", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "bytesRead", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "endOfFile", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field file_write[] = {
+	{ "path", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "bytesWritten", NULL, JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field finalizer_statistics[] = {
+	{ "finalizableClass", NULL, JFR_CLASS, JFR_UNIT_NONE },
+	{ "codeSource", NULL, JFR_SYMBOL, JFR_UNIT_NONE },
+	{ "objects", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "totalFinalizersRun", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
+};
+
+static const struct jfr_field gccpu_time[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "userTime", NULL, JFR_LONG, JFR_UNIT_NS },
+	{ "systemTime", NULL, JFR_LONG, JFR_UNIT_NS },
+	{ "realTime", NULL, JFR_LONG, JFR_UNIT_NS },
+};
+
+static const struct jfr_field gc_phase_concurrent[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field gc_phase_concurrent_level1[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field gc_phase_parallel[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "gcWorkerId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field gc_phase_pause_level1[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field gc_phase_pause_level2[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field gc_phase_pause_level3[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field gc_phase_pause_level4[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field gc_reference_statistics[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "type", NULL, JFR_REFERENCE_TYPE, JFR_UNIT_NONE },
+	{ "count", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
+};
+
+static const struct jfr_field initial_environment_variable[] = {
+	{ "key", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "value", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field int_flag[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "value", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field int_flag_changed[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "oldValue", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "newValue", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field java_agent[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "options", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "dynamic", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "initializationTime", NULL, JFR_LONG, JFR_UNIT_TICKS_AT },
+	{ "initializationDuration", NULL, JFR_LONG, JFR_UNIT_TICKS },
+};
+
+static const struct jfr_field java_monitor_inflate[] = {
+	{ "monitorClass", NULL, JFR_CLASS, JFR_UNIT_NONE },
+	{ "address", NULL, JFR_LONG, JFR_UNIT_ADDRESS },
+	{ "cause", NULL, JFR_INFLATE_CAUSE, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field long_flag[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "value", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field long_flag_changed[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "oldValue", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "newValue", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field method_timing[] = {
+	{ "method", NULL, JFR_METHOD, JFR_UNIT_NONE },
+	{ "invocations", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "minimum", NULL, JFR_LONG, JFR_UNIT_TICKS },
+	{ "average", NULL, JFR_LONG, JFR_UNIT_TICKS },
+	{ "maximum", NULL, JFR_LONG, JFR_UNIT_TICKS },
+};
+
+static const struct jfr_field method_trace[] = {
+	{ "method", NULL, JFR_METHOD, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field module_require[] = {
+	{ "source", NULL, JFR_MODULE, JFR_UNIT_NONE },
+	{ "requiredModule", NULL, JFR_MODULE, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field native_agent[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "options", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "dynamic", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "initializationTime", NULL, JFR_LONG, JFR_UNIT_TICKS_AT },
+	{ "initializationDuration", NULL, JFR_LONG, JFR_UNIT_TICKS },
+	{ "path", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field native_library_load[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "success", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "errorMessage", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "fpuCorrectionAttempt", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "fpuCorrectionSuccess", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field native_library_unload[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "success", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "errorMessage", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field network_utilization[] = {
+	{ "networkInterface", NULL, JFR_NETWORK_INTERFACE_NAME, JFR_UNIT_NONE },
+	{ "readRate", NULL, JFR_LONG, JFR_UNIT_HZ },
+	{ "writeRate", NULL, JFR_LONG, JFR_UNIT_HZ },
+};
+
+static const struct jfr_field object_count[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "objectClass", NULL, JFR_CLASS, JFR_UNIT_NONE },
+	{ "count", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "totalSize", NULL, JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field object_count_after_gc[] = {
+	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "objectClass", NULL, JFR_CLASS, JFR_UNIT_NONE },
+	{ "count", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "totalSize", NULL, JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field old_object_sample[] = {
+	{ "allocationTime", NULL, JFR_LONG, JFR_UNIT_TICKS_AT },
+	{ "objectSize", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "objectAge", NULL, JFR_LONG, JFR_UNIT_TICKS },
+	{ "lastKnownHeapUsage", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "object", NULL, JFR_OLD_OBJECT, JFR_UNIT_NONE },
+	{ "arrayElements", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "root", NULL, JFR_OLD_OBJECT_GC_ROOT, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field redefine_classes[] = {
+	{ "classCount", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "redefinitionId", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
+};
+
+static const struct jfr_field retransform_classes[] = {
+	{ "classCount", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "redefinitionId", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
+};
+
+static const struct jfr_field socket_read[] = {
+	{ "host", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "address", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "port", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "timeout", NULL, JFR_LONG, JFR_UNIT_MS },
+	{ "bytesRead", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "endOfStream", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field socket_write[] = {
+	{ "host", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "address", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "port", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "bytesWritten", NULL, JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field string_flag[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "value", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field string_flag_changed[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "oldValue", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "newValue", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field system_process[] = {
+	{ "pid", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "commandLine", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field thread_allocation_statistics[] = {
+	{ "allocated", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "thread", NULL, JFR_THREAD, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field unsigned_int_flag[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "value", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field unsigned_int_flag_changed[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "oldValue", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "newValue", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field unsigned_long_flag[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "value", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field unsigned_long_flag_changed[] = {
+	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "oldValue", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "newValue", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field virtual_thread_pinned[] = {
+	{ "blockingOperation", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "pinnedReason", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "carrierThread", NULL, JFR_THREAD, JFR_UNIT_NONE },
+};
+
+const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
+	{ "jdk.AllocationRequiringGC", "Allocation Requiring GC",
+	  "Java Virtual Machine/GC/Detailed", JFR_EVENT_THREAD | JFR_EVENT_STACK,
+	  FIELDS(allocation_requiring_gc) },
+	{ "jdk.BooleanFlag", "Boolean Flag", "Java Virtual Machine/Flag", 0, FIELDS(boolean_flag) },
+	{ "jdk.BooleanFlagChanged", "Boolean Flag Changed", "Java Virtual Machine/Flag", 0,
+	  FIELDS(boolean_flag_changed) },
+	{ "jdk.CPUTimeSamplesLost", "CPU Time Samples Lost", "Java Virtual Machine/Profiling", 0,
+	  FIELDS(cpu_time_samples_lost) },
+	{ "jdk.CPUTimeStampCounter", "CPU Time Stamp Counter", "Operating System/Processor", 0,
+	  FIELDS(cpu_time_stamp_counter) },
+	{ "jdk.CompilerConfiguration", "Compiler Configuration", "Java Virtual Machine/Compiler", 0,
+	  FIELDS(compiler_configuration) },
+	{ "jdk.CompilerStatistics", "Compiler Statistics", "Java Virtual Machine/Compiler", 0,
+	  FIELDS(compiler_statistics) },
+	{ "jdk.ContainerIOUsage", "Container IO Usage", "Operating System/File System", 0,
+	  FIELDS(container_io_usage) },
+	{ "jdk.DeprecatedInvocation", "Deprecated Method Invocation", "Java Application/Statistics",
+	  JFR_EVENT_STACK, FIELDS(deprecated_invocation) },
+	{ "jdk.DoubleFlag", "Double Flag", "Java Virtual Machine/Flag", 0, FIELDS(double_flag) },
+	{ "jdk.DoubleFlagChanged", "Double Flag Changed", "Java Virtual Machine/Flag", 0,
+	  FIELDS(double_flag_changed) },
+	{ "jdk.FileRead", "File Read", "Java Application",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(file_read) },
+	{ "jdk.FileWrite", "File Write", "Java Application",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(file_write) },
+	{ "jdk.FinalizerStatistics", "Finalizer Statistics", "Java Application/Statistics", 0,
+	  FIELDS(finalizer_statistics) },
+	{ "jdk.GCCPUTime", "GC CPU Time", "Java Virtual Machine/GC/Detailed", 0,
+	  FIELDS(gccpu_time) },
+	{ "jdk.GCPhaseConcurrent", "GC Phase Concurrent", "Java Virtual Machine/GC/Phases",
+	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_concurrent) },
+	{ "jdk.GCPhaseConcurrentLevel1", "GC Phase Concurrent Level 1",
+	  "Java Virtual Machine/GC/Phases", JFR_DURATION | JFR_EVENT_THREAD,
+	  FIELDS(gc_phase_concurrent_level1) },
+	{ "jdk.GCPhaseParallel", "GC Phase Parallel", "Java Virtual Machine/GC/Phases",
+	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_parallel) },
+	{ "jdk.GCPhasePauseLevel1", "GC Phase Pause Level 1", "Java Virtual Machine/GC/Phases",
+	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_pause_level1) },
+	{ "jdk.GCPhasePauseLevel2", "GC Phase Pause Level 2", "Java Virtual Machine/GC/Phases",
+	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_pause_level2) },
+	{ "jdk.GCPhasePauseLevel3", "GC Phase Pause Level 3", "Java Virtual Machine/GC/Phases",
+	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_pause_level3) },
+	{ "jdk.GCPhasePauseLevel4", "GC Phase Pause Level 4", "Java Virtual Machine/GC/Phases",
+	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_pause_level4) },
+	{ "jdk.GCReferenceStatistics", "GC Reference Statistics",
+	  "Java Virtual Machine/GC/Reference", 0, FIELDS(gc_reference_statistics) },
+	{ "jdk.InitialEnvironmentVariable", "Initial Environment Variable", "Operating System", 0,
+	  FIELDS(initial_environment_variable) },
+	{ "jdk.IntFlag", "Int Flag", "Java Virtual Machine/Flag", 0, FIELDS(int_flag) },
+	{ "jdk.IntFlagChanged", "Int Flag Changed", "Java Virtual Machine/Flag", 0,
+	  FIELDS(int_flag_changed) },
+	{ "jdk.JavaAgent", "Java Agent", "Java Virtual Machine/Diagnostics", 0,
+	  FIELDS(java_agent) },
+	{ "jdk.JavaMonitorInflate", "Java Monitor Inflated", "Java Application",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(java_monitor_inflate) },
+	{ "jdk.LongFlag", "Long Flag", "Java Virtual Machine/Flag", 0, FIELDS(long_flag) },
+	{ "jdk.LongFlagChanged", "Long Flag Changed", "Java Virtual Machine/Flag", 0,
+	  FIELDS(long_flag_changed) },
+	{ "jdk.MethodTiming", "Method Timing", "Java Virtual Machine/Method Tracing", 0,
+	  FIELDS(method_timing) },
+	{ "jdk.MethodTrace", "Method Trace", "Java Virtual Machine/Method Tracing",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(method_trace) },
+	{ "jdk.ModuleRequire", "Module Require", "Java Virtual Machine/Runtime/Modules", 0,
+	  FIELDS(module_require) },
+	{ "jdk.NativeAgent", "Native Agent", "Java Virtual Machine/Diagnostics", 0,
+	  FIELDS(native_agent) },
+	{ "jdk.NativeLibraryLoad", "Native Library Load", "Java Virtual Machine/Runtime",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(native_library_load) },
+	{ "jdk.NativeLibraryUnload", "Native Library Unload", "Java Virtual Machine/Runtime",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(native_library_unload) },
+	{ "jdk.NetworkUtilization", "Network Utilization", "Operating System/Network", 0,
+	  FIELDS(network_utilization) },
+	{ "jdk.ObjectCount", "Object Count", "Java Virtual Machine/GC/Detailed", 0,
+	  FIELDS(object_count) },
+	{ "jdk.ObjectCountAfterGC", "Object Count after GC", "Java Virtual Machine/GC/Detailed", 0,
+	  FIELDS(object_count_after_gc) },
+	{ "jdk.OldObjectSample", "Old Object Sample", "Java Virtual Machine/Profiling",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(old_object_sample) },
+	{ "jdk.RedefineClasses", "Redefine Classes", "Java Virtual Machine/Class Loading",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(redefine_classes) },
+	{ "jdk.RetransformClasses", "Retransform Classes", "Java Virtual Machine/Class Loading",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(retransform_classes) },
+	{ "jdk.SocketRead", "Socket Read", "Java Application",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(socket_read) },
+	{ "jdk.SocketWrite", "Socket Write", "Java Application",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(socket_write) },
+	{ "jdk.StringFlag", "String Flag", "Java Virtual Machine/Flag", 0, FIELDS(string_flag) },
+	{ "jdk.StringFlagChanged", "String Flag Changed", "Java Virtual Machine/Flag", 0,
+	  FIELDS(string_flag_changed) },
+	{ "jdk.SystemProcess", "System Process", "Operating System", 0, FIELDS(system_process) },
+	{ "jdk.ThreadAllocationStatistics", "Thread Allocation Statistics",
+	  "Java Application/Statistics", 0, FIELDS(thread_allocation_statistics) },
+	{ "jdk.UnsignedIntFlag", "Unsigned Int Flag", "Java Virtual Machine/Flag", 0,
+	  FIELDS(unsigned_int_flag) },
+	{ "jdk.UnsignedIntFlagChanged", "Unsigned Int Flag Changed", "Java Virtual Machine/Flag", 0,
+	  FIELDS(unsigned_int_flag_changed) },
+	{ "jdk.UnsignedLongFlag", "Unsigned Long Flag", "Java Virtual Machine/Flag", 0,
+	  FIELDS(unsigned_long_flag) },
+	{ "jdk.UnsignedLongFlagChanged", "Unsigned Long Flag Changed", "Java Virtual Machine/Flag",
+	  0, FIELDS(unsigned_long_flag_changed) },
+	{ "jdk.VirtualThreadPinned", "Virtual Thread Pinned", "Java Application",
+	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(virtual_thread_pinned) },
+};

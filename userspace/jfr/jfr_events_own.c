@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jfr/jfr_events_impl.h"
+
+/*
+ * profiler.*: as async-profiler writes them, field by field, since its converter reads them by
+ * position. jvmscope.*: what no other tool has an event for.
+ */
+
+static const struct jfr_field wall_clock_sample[] = {
+	{ "sampledThread", "Thread", JFR_THREAD, JFR_UNIT_NONE },
+	{ "stackTrace", "Stack Trace", JFR_STACK_TRACE, JFR_UNIT_NONE },
+	{ "state", "Thread State", JFR_THREAD_STATE, JFR_UNIT_NONE },
+	{ "samples", "Samples", JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "timeSpan", "Time Span", JFR_LONG, JFR_UNIT_TICKS },
+};
+
+static const struct jfr_field malloc_fields[] = {
+	{ "address", "Address", JFR_LONG, JFR_UNIT_ADDRESS },
+	{ "size", "Size", JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field free_fields[] = {
+	{ "address", "Address", JFR_LONG, JFR_UNIT_ADDRESS },
+};
+
+static const struct jfr_field native_allocation[] = {
+	{ "tag", "Tag", JFR_STRING, JFR_UNIT_NONE },
+	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "size", "Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "liveSize", "Live Size", JFR_LONG, JFR_UNIT_BYTES },
+};
+
+/* struct rec_meta. Numbers are of the whole recording until the end of the chunk. */
+static const struct jfr_field recording[] = {
+	{ "toolVersion", "Version", JFR_STRING, JFR_UNIT_NONE },
+	{ "hostName", "Host", JFR_STRING, JFR_UNIT_NONE },
+	{ "kernelRelease", "Kernel", JFR_STRING, JFR_UNIT_NONE },
+	{ "machine", "Machine", JFR_STRING, JFR_UNIT_NONE },
+	{ "clock", "Sampling Clock", JFR_STRING, JFR_UNIT_NONE },
+	{ "events", "Recorded Events", JFR_STRING, JFR_UNIT_NONE },
+	{ "recordingStart", "Recording Start", JFR_LONG, JFR_UNIT_NS_AT },
+	{ "recordingEnd", "Recording End", JFR_LONG, JFR_UNIT_NS_AT },
+	{ "frequency", "Sampling Frequency", JFR_LONG, JFR_UNIT_HZ },
+	{ "samplePeriod", "Time of One Sample", JFR_LONG, JFR_UNIT_NS },
+	{ "maxDepth", "Stack Frames Kept", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "cpus", "CPUs Sampled", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "seen", "Samples Seen", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "targetCpuTime", "CPU Time of the JVMs", JFR_LONG, JFR_UNIT_NS },
+	{ "ownCpuTime", "CPU Time of the Recorder", JFR_LONG, JFR_UNIT_NS },
+	{ "bpfTime", "Time in BPF Programs", JFR_LONG, JFR_UNIT_NS },
+	{ "ownResidentSize", "Resident Size of the Recorder", JFR_LONG, JFR_UNIT_BYTES },
+	{ "ownMapSize", "Size of the BPF Maps", JFR_LONG, JFR_UNIT_BYTES },
+	{ "achievedFrequency", "Achieved Frequency", JFR_DOUBLE, JFR_UNIT_HZ },
+};
+
+/* struct rec_jvm, in full. */
+static const struct jfr_field jvm[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "containerPid", "Process Id in Container", JFR_LONG, JFR_UNIT_NONE },
+	{ "majorVersion", "Major Version", JFR_INT, JFR_UNIT_NONE },
+	{ "jvmStart", "JVM Start", JFR_LONG, JFR_UNIT_NS_AT },
+	{ "version", "Version", JFR_STRING, JFR_UNIT_NONE },
+	{ "gcName", "Garbage Collector", JFR_STRING, JFR_UNIT_NONE },
+	{ "mainClass", "Main Class", JFR_STRING, JFR_UNIT_NONE },
+	{ "arguments", "Arguments", JFR_STRING, JFR_UNIT_NONE },
+	{ "containerId", "Container Id", JFR_STRING, JFR_UNIT_NONE },
+	{ "podUid", "Pod UID", JFR_STRING, JFR_UNIT_NONE },
+};
+
+/* struct rec_thread: what was added since the chunk before. */
+static const struct jfr_field thread_time[] = {
+	{ "cpuTime", "CPU Time", JFR_LONG, JFR_UNIT_NS },
+	{ "inJava", "In Java", JFR_LONG, JFR_UNIT_NS },
+	{ "inNative", "In Native", JFR_LONG, JFR_UNIT_NS },
+	{ "inVM", "In VM", JFR_LONG, JFR_UNIT_NS },
+	{ "blocked", "Blocked", JFR_LONG, JFR_UNIT_NS },
+	{ "vmThread", "As VM Thread", JFR_LONG, JFR_UNIT_NS },
+	{ "unknown", "Unknown", JFR_LONG, JFR_UNIT_NS },
+};
+
+/* struct rec_quality_row: what was added since the chunk before. */
+static const struct jfr_field quality[] = {
+	{ "group", "Group", JFR_STRING, JFR_UNIT_NONE },
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "count", "Count", JFR_LONG, JFR_UNIT_NONE },
+};
+
+#define PROFILING     "Java Virtual Machine/Profiling"
+#define NATIVE_MEMORY "Java Virtual Machine/Native Memory"
+#define OURS	      "jvmscope"
+
+const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
+	[JFR_WALL_CLOCK_SAMPLE - JFR_OWN_EVENT_FIRST] = { "profiler.WallClockSample",
+							  "Wall Clock Sample", PROFILING, 0,
+							  FIELDS(wall_clock_sample) },
+	[JFR_MALLOC - JFR_OWN_EVENT_FIRST] = { "profiler.Malloc", "malloc", NATIVE_MEMORY,
+					       JFR_EVENT_THREAD | JFR_EVENT_STACK,
+					       FIELDS(malloc_fields) },
+	[JFR_FREE - JFR_OWN_EVENT_FIRST] = { "profiler.Free", "free", NATIVE_MEMORY,
+					     JFR_EVENT_THREAD | JFR_EVENT_STACK,
+					     FIELDS(free_fields) },
+	[JFR_NATIVE_ALLOCATION - JFR_OWN_EVENT_FIRST] = { "jvmscope.NativeAllocation",
+							  "Native Allocation", OURS,
+							  JFR_EVENT_THREAD | JFR_EVENT_STACK,
+							  FIELDS(native_allocation) },
+	[JFR_RECORDING - JFR_OWN_EVENT_FIRST] = { "jvmscope.Recording", "Recording", OURS, 0,
+						  FIELDS(recording) },
+	[JFR_JVM - JFR_OWN_EVENT_FIRST] = { "jvmscope.JVM", "JVM", OURS, 0, FIELDS(jvm) },
+	[JFR_THREAD_TIME - JFR_OWN_EVENT_FIRST] = { "jvmscope.ThreadTime", "Thread Time", OURS,
+						    JFR_EVENT_THREAD, FIELDS(thread_time) },
+	[JFR_QUALITY - JFR_OWN_EVENT_FIRST] = { "jvmscope.Quality", "Quality of the Recording",
+						OURS, 0, FIELDS(quality) },
+};
