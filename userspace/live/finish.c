@@ -99,9 +99,7 @@ void live_finish_thread(struct process *p, const struct known_thread *known, str
 
 	if (!thread)
 		return;
-	thread->cpu_ns = 0;
-	if (known->last_cpu_ns > known->start_cpu_ns)
-		thread->cpu_ns = known->last_cpu_ns - known->start_cpu_ns;
+	thread->cpu_ns = known_thread_cpu_ns(known);
 	if (p->state == PROCESS_ENDED || known->round < p->round)
 		thread->cpu_ns = at_least_sampled(thread);
 	/* Many a thread gets its name only after it has begun to run. */

@@ -74,7 +74,8 @@ struct known_thread {
 	uint64_t java_thread;  /* JavaThread*, 0: not a Java thread */
 	uint64_t start_cpu_ns; /* when recording began, or 0 for a thread that started later */
 	uint64_t last_cpu_ns;
-	uint32_t round; /* last seen in */
+	uint64_t before_cpu_ns; /* used by ended threads that had the same tid */
+	uint32_t round;		/* last seen in */
 };
 
 /*
@@ -112,6 +113,9 @@ void process_forget_threads(struct process *p,
 
 /* The CPU times once more, of all threads: the last word of a recording. */
 void process_read_times(struct process *p);
+
+/* CPU time used since recording began, by all threads that had this tid one after the other. */
+uint64_t known_thread_cpu_ns(const struct known_thread *known);
 
 /* Notes the CPU time the process has used until now; from_start: nothing before it counts. */
 void process_read_cpu(struct process *p, bool from_start);

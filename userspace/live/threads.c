@@ -48,6 +48,27 @@ struct round {
 	bool read_cpu;
 };
 
+uint64_t known_thread_cpu_ns(const struct known_thread *known)
+{
+	uint64_t used = known->before_cpu_ns;
+
+	if (known->last_cpu_ns > known->start_cpu_ns)
+		used += known->last_cpu_ns - known->start_cpu_ns;
+	return used;
+}
+
+/* A thread's time never goes back: then it is another thread that got the number. */
+static void note_cpu(struct known_thread *known, uint64_t cpu_ns, bool from_start)
+{
+	if (cpu_ns < known->last_cpu_ns) {
+		known->before_cpu_ns = known_thread_cpu_ns(known);
+		known->start_cpu_ns = 0;
+	}
+	known->last_cpu_ns = cpu_ns;
+	if (from_start)
+		known->start_cpu_ns = cpu_ns;
+}
+
 static int on_thread(pid_t tid, void *ctx)
 {
 	struct round *round = ctx;
@@ -62,11 +83,8 @@ static int on_thread(pid_t tid, void *ctx)
 			return 0;
 	}
 	known->round = round->p->round;
-	if (round->read_cpu && target_thread_cpu_ns(round->p->target, tid, &cpu_ns) == 0) {
-		known->last_cpu_ns = cpu_ns;
-		if (round->from_start)
-			known->start_cpu_ns = cpu_ns;
-	}
+	if (round->read_cpu && target_thread_cpu_ns(round->p->target, tid, &cpu_ns) == 0)
+		note_cpu(known, cpu_ns, round->from_start);
 	return 0;
 }
 

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/fakes_live.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "target/maps.h"
+#include "target/target.h"
+
+#define EVENT_BYTES (17 * 4096) /* the page and the records of one event of the side band */
+
+struct fakes fakes;
+
+void fakes_reset(void)
+{
+	fakes = (struct fakes){ 0 };
+	for (size_t i = 0; i < FAKE_MAPS; i++) {
+		fakes.maps[i].capacity = FAKE_MAP_ROWS;
+		fakes.maps[i].value_size = sizeof(uint64_t);
+	}
+}
+
+struct jvm *fake_jvm(void)
+{
+	static uint64_t nothing;
+
+	return (struct jvm *)(void *)&nothing;
+}
+
+/* A fake, and the function it stands for; the Makefile lists their names. */
+#define FAKE(type, name, ...)            \
+	type __real_##name(__VA_ARGS__); \
+	type __wrap_##name(__VA_ARGS__); \
+	type __wrap_##name(__VA_ARGS__)
+
+/* ---- BPF maps */
+
+static struct fake_map *map_of(int fd)
+{
+	return fd >= FAKE_MAP_FD && fd < FAKE_MAP_FD + FAKE_MAPS ? &fakes.maps[fd - FAKE_MAP_FD]
+								 : NULL;
+}
+
+static size_t row_of(const struct fake_map *map, uint32_t key)
+{
+	size_t at = 0;
+
+	while (at < map->count && map->keys[at] != key)
+		at++;
+	return at;
+}
+
+uint64_t fake_map_get(const struct fake_map *map, uint32_t key)
+{
+	size_t at = row_of(map, key);
+
+	return at < map->count ? map->values[at] : 0;
+}
+
+FAKE(int, bpf_map_update_elem, int fd, const void *key, const void *value, __u64 flags)
+{
+	struct fake_map *map = map_of(fd);
+	uint32_t number;
+	size_t at;
+
+	if (!map)
+		return __real_bpf_map_update_elem(fd, key, value, flags);
+	memcpy(&number, key, sizeof(number));
+	at = row_of(map, number);
+	if (at >= map->capacity) {
+		errno = E2BIG;
+		return -E2BIG;
+	}
+	map->keys[at] = number;
+	map->values[at] = 0;
+	memcpy(&map->values[at], value, map->value_size);
+	map->count += at == map->count;
+	map->updates++;
+	return 0;
+}
+
+FAKE(int, bpf_map_delete_elem, int fd, const void *key)
+{
+	struct fake_map *map = map_of(fd);
+	uint32_t number;
+	size_t at;
+
+	if (!map)
+		return __real_bpf_map_delete_elem(fd, key);
+	memcpy(&number, key, sizeof(number));
+	at = row_of(map, number);
+	if (at == map->count) {
+		errno = ENOENT;
+		return -ENOENT;
+	}
+	map->count--;
+	map->keys[at] = map->keys[map->count];
+	map->values[at] = map->values[map->count];
+	return 0;
+}
+
+FAKE(int, bpf_map_lookup_elem, int fd, const void *key, void *value)
+{
+	uint32_t number;
+
+	if (!map_of(fd) || !fakes.counters)
+		return __real_bpf_map_lookup_elem(fd, key, value);
+	memcpy(&number, key, sizeof(number));
+	if (number < fakes.counter_count)
+		memcpy(value, &fakes.counters[number], sizeof(uint64_t));
+	return 0;
+}
+
+/* A program that was not opened has no maps. */
+FAKE(uint64_t, cost_map_bytes, const struct bpf_object *object)
+{
+	return object ? __real_cost_map_bytes(object) : 0;
+}
+
+/* ---- the process */
+
+FAKE(int, target_each_thread, const struct target *t, int (*found)(pid_t tid, void *ctx), void *ctx)
+{
+	if (!fakes.threads)
+		return __real_target_each_thread(t, found, ctx);
+	for (size_t i = 0; i < fakes.thread_count; i++)
+		found(fakes.threads[i].tid, ctx);
+	return 0;
+}
+
+FAKE(int, target_thread_cpu_ns, const struct target *t, pid_t tid, uint64_t *out)
+{
+	if (!fakes.threads)
+		return __real_target_thread_cpu_ns(t, tid, out);
+	for (size_t i = 0; i < fakes.thread_count; i++) {
+		if (fakes.threads[i].tid != tid)
+			continue;
+		*out = fakes.threads[i].cpu_ns;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+FAKE(int, maps_read, pid_t pid, struct maps *out)
+{
+	char *text;
+
+	if (!fakes.maps_text)
+		return __real_maps_read(pid, out);
+	text = strdup(fakes.maps_text);
+	return text ? maps_parse(text, out) : -ENOMEM;
+}
+
+FAKE(FILE *, fopen, const char *path, const char *mode)
+{
+	if (fakes.cpus_text && strcmp(path, "/sys/devices/system/cpu/online") == 0)
+		return *fakes.cpus_text ? fmemopen((void *)(uintptr_t)fakes.cpus_text,
+						   strlen(fakes.cpus_text), "r")
+					: NULL;
+	return __real_fopen(path, mode);
+}
+
+/* ---- the JVM */
+
+FAKE(int, jvm_threads, struct jvm *jvm, struct jvm_thread **out, size_t *count)
+{
+	if (jvm != fake_jvm())
+		return __real_jvm_threads(jvm, out, count);
+	*count = fakes.java_count;
+	*out = calloc(fakes.java_count + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	if (fakes.java_count)
+		memcpy(*out, fakes.java_threads, fakes.java_count * sizeof(**out));
+	return 0;
+}
+
+FAKE(bool, jvm_in_code_heap, const struct jvm *jvm, uint64_t addr)
+{
+	if (jvm != fake_jvm())
+		return __real_jvm_in_code_heap(jvm, addr);
+	return addr >= fakes.code_heap_low && addr < fakes.code_heap_high;
+}
+
+FAKE(void, jvm_close, struct jvm *jvm)
+{
+	if (jvm != fake_jvm())
+		__real_jvm_close(jvm);
+}
+
+/* ---- perf events */
+
+static long open_event(const struct perf_event_attr *attr, int cpu)
+{
+	const uint64_t counted[] = { fakes.cycles, fakes.counter_ns };
+	size_t at = cpu < 0 ? 0 : (size_t)cpu;
+	bool cycles = attr->type == PERF_TYPE_HARDWARE;
+	int fd;
+
+	if (cycles && !fakes.cycles)
+		errno = ENOENT;
+	else if (cpu >= FAKE_CPUS)
+		errno = ENODEV;
+	else if (cpu >= 0 && cycles && fakes.cycles_error[at])
+		errno = fakes.cycles_error[at];
+	else
+		errno = cpu >= 0 ? fakes.open_error[at] : 0;
+	if (errno)
+		return -1;
+	fd = memfd_create("event", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, EVENT_BYTES) ||
+	    pwrite(fd, counted, sizeof(counted), 0) != sizeof(counted))
+		return -1;
+	if (cpu >= 0)
+		fakes.event_fd[at] = fd;
+	return fd;
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+	long a[6];
+	va_list args;
+
+	va_start(args, number);
+	for (size_t i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (number != SYS_perf_event_open || !fakes.cpus_text)
+		return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return open_event((const struct perf_event_attr *)a[0], (int)a[2]);
+}
+
+/* The stand-in for an event is a file, which cannot be waited for. */
+FAKE(int, epoll_ctl, int epoll, int op, int fd, struct epoll_event *event)
+{
+	return fakes.cpus_text ? 0 : __real_epoll_ctl(epoll, op, fd, event);
+}
+
+struct fake_link {
+	int fd;
+};
+
+FAKE(struct bpf_link *, bpf_program__attach_perf_event, const struct bpf_program *program, int fd)
+{
+	struct fake_link *link;
+
+	if (!fakes.cpus_text)
+		return __real_bpf_program__attach_perf_event(program, fd);
+	link = fakes.refuse_attach ? NULL : malloc(sizeof(*link));
+	if (!link) {
+		errno = EPERM;
+		return NULL;
+	}
+	link->fd = fd;
+	fakes.attached++;
+	return (struct bpf_link *)(void *)link;
+}
+
+FAKE(int, bpf_link__destroy, struct bpf_link *link)
+{
+	struct fake_link *fake = (struct fake_link *)(void *)link;
+
+	if (!link || !fakes.cpus_text)
+		return __real_bpf_link__destroy(link);
+	close(fake->fd);
+	free(fake);
+	fakes.destroyed++;
+	return 0;
+}
