@@ -93,6 +93,46 @@ static void reads_flags_and_files(void)
 	CU_ASSERT_STRING_EQUAL(options.files[1], "b.collapsed");
 }
 
+static void reads_how_rules_are_applied(void)
+{
+	static const struct {
+		const char *line;
+		const char *trie;
+		enum filter_mode filter;
+	} cases[] = {
+		{ "record -p 1", NULL, FILTER_MARK },
+		{ "record -p 1 --trie none", "none", FILTER_MARK },
+		{ "record -p 1 --trie my.trie --filter mark", "my.trie", FILTER_MARK },
+		{ "record -p 1 --filter fold", NULL, FILTER_FOLD },
+		{ "record -p 1 --filter=drop", NULL, FILTER_DROP },
+		{ "record -p 1 --filter off", NULL, FILTER_OFF },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		ASSERT_INT(parse(OPTION_RECORD, cases[i].line), 0);
+		ASSERT_INT(options.filter, cases[i].filter);
+		if (cases[i].trie)
+			CU_ASSERT_STRING_EQUAL(options.trie, cases[i].trie);
+		ASSERT_INT(options.trie != NULL, cases[i].trie != NULL);
+	}
+}
+
+static void options_of_trie_stand_anywhere(void)
+{
+	ASSERT_INT(parse(OPTION_TRIE, "trie lookup --from 3 f.trie --escaped a.B -- -c -o"), 0);
+	ASSERT_INT(options.from, 3);
+	CU_ASSERT(options.escaped);
+	ASSERT_INT(options.operand_count, 5);
+	CU_ASSERT_STRING_EQUAL(options.operands[0], "lookup");
+	CU_ASSERT_STRING_EQUAL(options.operands[2], "a.B");
+	CU_ASSERT_STRING_EQUAL(options.operands[4], "-o");
+	ASSERT_INT(parse(OPTION_TRIE, "trie build f.trie -o out.java --name a.B --format java"), 0);
+	CU_ASSERT_STRING_EQUAL(options.output, "out.java");
+	CU_ASSERT_STRING_EQUAL(options.form, "java");
+	CU_ASSERT_STRING_EQUAL(options.name, "a.B");
+	ASSERT_INT(options.operand_count, 2);
+}
+
 static void leaves_the_command_alone(void)
 {
 	ASSERT_INT(parse(OPTION_RECORD, "record -d 5 -- java -d 7 -p x Main"), 0);
@@ -172,7 +212,17 @@ static void says_what_is_wrong_in_one_line(void)
 		{ OPTION_RECORD, "record -p 1 -f - -f - --format json", "only once" },
 		{ OPTION_RECORD, "record -p 1 -q -v", "-q and -v: give only one" },
 		{ OPTION_RECORD, "record -p 1 --json", "--json: not an option of this command" },
-		{ OPTION_RECORD, "record -p 1 --filter", "--filter: unknown option" },
+		{ OPTION_RECORD, "record -p 1 --filter", "--filter: needs an argument" },
+		{ OPTION_RECORD, "record -p 1 --filter x",
+		  "--filter x: expected mark, fold, drop or off" },
+		{ OPTION_RECORD, "record -p 1 --trie=", "--trie : expected a file of rules" },
+		{ OPTION_RECORD, "record -p 1 --gates", "--gates: unknown option" },
+		{ OPTION_RECORD, "record --all -qX", "-X: unknown option" },
+		{ OPTION_TRIE, "trie build x --gates y", "--gates: unknown option" },
+		{ OPTION_TRIE, "trie build x -o", "-o: needs an argument" },
+		{ OPTION_TRIE, "trie build x --all y", "--all: not an option of this command" },
+		{ OPTION_TRIE, "trie lookup x y --from -1", "--from -1: expected a whole number" },
+		{ OPTION_TRIE, "trie build x --format xml", "expected text, binary, c or java" },
 		{ OPTION_RECORD, "record -p 1 -X", "-X: unknown option" },
 		{ OPTION_RECORD, "record -qX", "-X: unknown option" },
 		{ OPTION_PS, "ps -qF", "-F: not an option of this command" },
@@ -221,6 +271,8 @@ static void gives_every_option_a_help_line(void)
 static CU_TestInfo tests[] = {
 	{ "reads every option of record", reads_every_option_of_record },
 	{ "reads flags and files", reads_flags_and_files },
+	{ "reads how rules are applied", reads_how_rules_are_applied },
+	{ "options of trie stand anywhere", options_of_trie_stand_anywhere },
 	{ "leaves the command alone", leaves_the_command_alone },
 	{ "takes events away from the default", takes_events_away_from_the_default },
 	{ "help and version need no target", help_and_version_need_no_target },

@@ -15,6 +15,7 @@
 #include "cli/outputs.h"
 #include "cli/status.h"
 #include "cli/summary.h"
+#include "cli/triefile.h"
 #include "cli/watch.h"
 #include "live/live.h"
 #include "model/recording.h"
@@ -45,6 +46,9 @@ struct record {
 	struct watch watch;
 	struct status status;
 	struct outputs outputs;
+	struct trie_words words; /* of --trie FILE */
+	struct trie trie;
+	bool saw_libjvm;	 /* in a stack, before the filter */
 	uint64_t start_ns;	 /* loop_now_ns() when sampling began */
 	uint64_t startup_cpu_ns; /* our CPU time until then */
 	uint32_t ticks;
@@ -238,10 +242,11 @@ static void say_end(const struct record *record, enum end end)
 		log_info("all targets ended after %s, and the recording with them", elapsed);
 }
 
+/* Those that the filter dropped were taken, too. */
 static uint64_t count_samples(const struct recording *rec)
 {
+	uint64_t samples = rec_filter_get(rec)->dropped;
 	const struct rec_total *totals;
-	uint64_t samples = 0;
 	size_t count;
 
 	totals = rec_totals(rec, &count);
@@ -303,7 +308,7 @@ static enum exit_status check_java(const struct record *record)
 {
 	if (live_all_java(record->live))
 		return EXIT_DONE;
-	if (!record->child.pid || record->child_is_jvm || has_libjvm(record->rec)) {
+	if (!record->child.pid || record->child_is_jvm || record->saw_libjvm) {
 		log_warn(
 			"Java frames of at least one target could not be read, or it ended before");
 		return record->options->strict ? EXIT_RUNTIME : EXIT_DONE;
@@ -344,6 +349,21 @@ static enum exit_status check_result(const struct record *record)
 			first = status;
 	}
 	return first;
+}
+
+/* The rules on what was recorded. It is written without them when memory is out. */
+static int apply_rules(struct record *record)
+{
+	const struct options *options = record->options;
+	struct filter filter = { record->rec, record->trie, options->filter, { 0 }, 0, 0 };
+	int err;
+
+	record->saw_libjvm = has_libjvm(record->rec);
+	err = filter_apply(&filter, triefile_source(options->trie));
+	if (err)
+		log_error("--filter %s: %s", filter_mode_name(options->filter), strerror(-err));
+	filter_free(&filter);
+	return err;
 }
 
 static void write_summary(const struct record *record)
@@ -405,6 +425,8 @@ static enum exit_status sample(struct record *record)
 	say_end(record, end < 0 ? END_TIME : (enum end)end);
 
 	loop_begin_writing(&record->loop);
+	if (apply_rules(record))
+		status = EXIT_RUNTIME;
 	if (outputs_write(&record->outputs, record->rec))
 		status = EXIT_RUNTIME;
 	write_summary(record);
@@ -421,8 +443,13 @@ int cmd_record(const struct options *options)
 
 	if (check_frequency(options->frequency))
 		return EXIT_USAGE;
-	if (loop_open(&record.loop))
+	if (triefile_choose(options->trie, &record.words, &record.trie))
 		return EXIT_RUNTIME;
+	err = loop_open(&record.loop);
+	if (err) {
+		trie_words_free(&record.words);
+		return EXIT_RUNTIME;
+	}
 
 	err = open_all(&record);
 	if (!err)
@@ -435,5 +462,6 @@ int cmd_record(const struct options *options)
 	watch_free(&record.watch);
 	child_close(&record.child);
 	loop_close(&record.loop);
+	trie_words_free(&record.words);
 	return (int)status;
 }

@@ -32,6 +32,7 @@ enum exit_status exit_of_error(int err);
 int cmd_record(const struct options *options);
 int cmd_ps(const struct options *options);
 int cmd_doctor(const struct options *options);
+int cmd_trie(const struct options *options);
 
 /* The list of commands, and the page of one. commands ends with a NULL name. */
 void help_commands(const struct command *commands, FILE *out);

@@ -25,6 +25,13 @@ static const struct command commands[] = {
 	  "Checks kernel, rights and, with -p, one JVM. One line per need: ok, degraded or\n"
 	  "missing, and what to do. Status 5 when something is missing.\n\n",
 	  cmd_doctor },
+	{ "trie", OPTION_TRIE, "build|lookup|dump FILE [OPTION]... [NAME]...",
+	  "class-name rules: build, look up, dump",
+	  "build writes the rules of FILE in another form, dump writes them as text again.\n"
+	  "lookup prints NAME, a tab and the number of its rule, -1 for none; without a NAME it\n"
+	  "reads them from standard input, one a line. FILE has rules as text or in binary form;\n"
+	  "- is standard input, built-in the list that is used when nothing else is said.\n\n",
+	  cmd_trie },
 	{ "version", OPTION_OTHER, "", "the version", "", cmd_version },
 	{ "help", OPTION_OTHER, "[COMMAND]", "this list, or the options of COMMAND", "", cmd_help },
 	{ 0 },

@@ -183,6 +183,59 @@ static int set_clock(struct options *options, const char *arg)
 	return 0;
 }
 
+static int set_word(const char *arg, const char **out)
+{
+	if (!*arg)
+		return -EINVAL;
+	*out = arg;
+	return 0;
+}
+
+static int set_trie(struct options *options, const char *arg)
+{
+	return set_word(arg, &options->trie);
+}
+
+static int set_filter(struct options *options, const char *arg)
+{
+	const char *names[FILTER_MODE_NR];
+	int at;
+
+	for (int mode = 0; mode < FILTER_MODE_NR; mode++)
+		names[mode] = filter_mode_name((enum filter_mode)mode);
+	at = choice(arg, names, FILTER_MODE_NR);
+	if (at < 0)
+		return at;
+	options->filter = (enum filter_mode)at;
+	return 0;
+}
+
+static int set_output(struct options *options, const char *arg)
+{
+	return set_word(arg, &options->output);
+}
+
+static int set_form(struct options *options, const char *arg)
+{
+	static const char *const names[] = { "text", "binary", "c", "java" };
+	int at = choice(arg, names, ARRAY_SIZE(names));
+
+	if (at < 0)
+		return at;
+	options->form = names[at];
+	return 0;
+}
+
+static int set_name(struct options *options, const char *arg)
+{
+	return set_word(arg, &options->name);
+}
+
+static int set_from(struct options *options, const char *arg)
+{
+	return set_u32(arg, 0, UINT32_MAX, &options->from);
+}
+
 static int set_color(struct options *options, const char *arg)
 {
 	static const char *const names[] = { "auto", "always", "never" };
@@ -222,6 +275,10 @@ static const struct option_row rows[] = {
 	{ 0, OPTION_RECORD, "ring-size", "BYTES", set_ring,
 	  .expects = "a size from 64k to 1G, such as 8M",
 	  .help = "buffer between kernel and jvmscope, 8M when not given" },
+	{ 0, OPTION_RECORD, "trie", "FILE|none", set_trie, .expects = "a file of rules, or none",
+	  .help = "class-name rules that say what is library code: text or built (jvmscope trie build); a built-in list when not given" },
+	{ 0, OPTION_RECORD, "filter", "MODE", set_filter, .expects = "mark, fold, drop or off",
+	  .help = "what the rules do: mark, the default, gives each Java frame its rule and counts; fold makes each run of library frames one [library] frame; drop also drops samples without an application frame; off does nothing" },
 	{ 0, OPTION_RECORD, "threads", NULL, FLAG(threads),
 	  .help = "collapsed: the thread as root frame" },
 	{ 0, OPTION_RECORD, "lines", NULL, FLAG(lines), .help = "collapsed: line numbers" },
@@ -230,6 +287,16 @@ static const struct option_row rows[] = {
 	{ 0, OPTION_RECORD, "strict", NULL, FLAG(strict),
 	  .help = "status 1 when something is missing from the output, such as lost samples" },
 	{ 0, OPTION_PS, "json", NULL, FLAG(json), .help = "JSON instead of a table" },
+	{ 'o', OPTION_TRIE, "output", "FILE", set_output, .expects = "a path",
+	  .help = "build, dump: where to write; standard output when not given" },
+	{ 0, OPTION_TRIE, "format", "F", set_form, .expects = "text, binary, c or java",
+	  .help = "build: text rules, the binary form that Java programs load, a C constant, or Java source; by the suffix of -o (.trie .bin .c .java) when not given" },
+	{ 0, OPTION_TRIE, "name", "NAME", set_name, .expects = "a name",
+	  .help = "build: of the C constant (class_rules when not given) or the Java class, which may have its package before it (ClassRules)" },
+	{ 0, OPTION_TRIE, "from", "N", set_from, .expects = "a whole number from 0",
+	  .help = "lookup: characters of each name that are skipped" },
+	{ 0, OPTION_TRIE, "escaped", NULL, FLAG(escaped),
+	  .help = "lookup: names are ASCII, with \\uXXXX for any other UTF-16 unit" },
 	{ 'q', OPTION_ANY, "quiet", NULL, FLAG(quiet), .help = "only warnings and errors" },
 	{ 'v', OPTION_ANY, "verbose", NULL, FLAG(verbose), .help = "say more on standard error" },
 	{ 0, OPTION_RECORD, "no-progress", NULL, FLAG(no_progress), .help = "no status line" },
@@ -268,7 +335,9 @@ static void make_view(enum option_command command, struct getopt_view *view)
 	size_t keys = 0;
 
 	*view = (struct getopt_view){ 0 };
-	view->keys[keys++] = '+'; /* stop at the first operand: what follows -- is not ours */
+	/* Stop at the first operand, so that -- COMMAND is seen; where there are files, do not. */
+	if (command != OPTION_TRIE)
+		view->keys[keys++] = '+';
 	view->keys[keys++] = ':'; /* tell a missing argument from an unknown option */
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		if (!(rows[i].commands & command))
@@ -322,12 +391,13 @@ static bool known_elsewhere(char key, const char *word)
 }
 
 /*
- * value is what getopt_long returned: '?' or ':'. word is the argument it looked at, and optopt
- * the letter in it, or the value of a long option.
+ * value is what getopt_long returned: '?' or ':'. optopt is the letter it looked at, else it has
+ * gone past a long option, and optopt is that one's value, or 0 when it is unknown.
  */
-static void say_bad_option(int value, const char *word)
+static void say_bad_option(int value, char *const *argv)
 {
-	bool is_long = !strncmp(word, "--", 2);
+	bool is_long = !optopt || optopt >= LONG_BASE;
+	const char *word = is_long ? argv[optind - 1] : "";
 	char name[3] = { '-', (char)optopt, 0 };
 	const char *what = is_long ? word : name;
 
@@ -366,15 +436,13 @@ static int read_options(enum option_command command, int argc, char **argv, stru
 	opterr = 0;
 	optind = 0; /* glibc: start over, also when argv changed */
 	for (;;) {
-		int at = optind ? optind : 1;
 		int err;
 
 		value = getopt_long(argc, argv, view.keys, view.options, NULL);
 		if (value == -1)
 			return 0;
 		if (value == '?' || value == ':') {
-			/* Inside a group such as -qX optind has not moved on. */
-			say_bad_option(value, argv[at]);
+			say_bad_option(value, argv);
 			return -EINVAL;
 		}
 		err = apply(row_of(value), optarg, options);
@@ -416,6 +484,8 @@ static int check(enum option_command command, const struct options *options)
 		err = check_record_targets(options);
 		return err ? err : outputs_check_formats(options);
 	}
+	if (command == OPTION_TRIE)
+		return 0;
 	if (command != OPTION_OTHER && options->operand_count) {
 		log_error("%s: unexpected argument (" HELP_HINT ")", options->operands[0]);
 		return -EINVAL;

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "live/live.h"
+#include "model/filter.h"
 
 struct exporter;
 
@@ -17,7 +18,8 @@ enum option_command {
 	OPTION_PS = 2,
 	OPTION_DOCTOR = 4,
 	OPTION_OTHER = 8, /* version, help */
-	OPTION_ANY = 15,
+	OPTION_TRIE = 16,
+	OPTION_ANY = 31,
 };
 
 enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -53,12 +55,21 @@ struct options {
 	uint32_t max_depth;	       /* frames */
 	uint64_t ring_bytes;
 	enum live_clock clock;
+	const char *trie; /* a file or "none"; NULL: the built-in rules */
+	enum filter_mode filter;
 	bool threads;
 	bool lines;
 	bool annotate;
 	bool strict;
 
 	bool json; /* ps */
+
+	/* trie */
+	const char *output; /* NULL: standard output */
+	const char *form;   /* "java" ...; NULL: by suffix of the output */
+	const char *name;   /* of the constant or class */
+	uint32_t from;	    /* units of a name that are skipped */
+	bool escaped;
 
 	bool quiet;
 	bool verbose;
@@ -67,7 +78,7 @@ struct options {
 
 	bool help;
 	bool version;
-	char *const *operands; /* what is left: the topic of help */
+	char *const *operands; /* what is left: the topic of help, the words behind trie */
 	size_t operand_count;
 };
 

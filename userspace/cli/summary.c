@@ -116,6 +116,26 @@ static void write_quality(const struct writer *w)
 	fputc('\n', w->out);
 }
 
+/* Whose code ran. Nothing when no rules were applied. */
+static void write_code(const struct writer *w)
+{
+	const struct rec_filter *filter = rec_filter_get(w->rec);
+	double all = (double)(filter->application + filter->library + filter->no_java);
+
+	if (!filter->mode || !all)
+		return;
+	start_line(w, "code");
+	fprintf(w->out,
+		"application %.1f %%, library %.1f %%, no Java %.1f %% by the innermost Java "
+		"frame; application somewhere %.1f %%",
+		percent((double)filter->application, all), percent((double)filter->library, all),
+		percent((double)filter->no_java, all),
+		percent((double)filter->with_application, all));
+	if (filter->dropped)
+		fprintf(w->out, "; dropped %.1f %%", percent((double)filter->dropped, all));
+	fputc('\n', w->out);
+}
+
 struct share {
 	uint32_t id; /* string (group) or thread */
 	int64_t count;
@@ -221,6 +241,7 @@ void summary_write(const struct recording *rec, uint64_t startup_cpu_ns,
 	count = top_methods(rec, REC_CPU, rows, TOP_METHODS, &all);
 	write_jvms(&w);
 	write_samples(&w, all);
+	write_code(&w);
 	if (all) {
 		write_quality(&w);
 		write_top(&w, rows, count, all);
