@@ -152,6 +152,12 @@ JVS_INLINE int jvs_go_how(struct jvs_walk *w, __u64 pc, __u64 sp, __u64 fp, __u3
 	return jvs_go(w, pc, sp, fp);
 }
 
+/* Of 16 places, the one of an address. */
+JVS_INLINE __u32 jvs_place16(__u64 address)
+{
+	return address * 0x9e3779b97f4a7c15ull >> 60;
+}
+
 /* An address inside the instruction that is executing, or the call that has not returned. */
 JVS_INLINE __u64 jvs_inside(const struct jvs_walk *w)
 {

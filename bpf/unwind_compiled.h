@@ -208,14 +208,33 @@ JVS_INLINE int jvs_leave_intrinsic(struct jvs_walk *w)
 }
 #endif
 
+/* The place where a return address is remembered. */
+JVS_INLINE struct jvs_call *jvs_call_at(struct jvs_walk *w, __u64 pc)
+{
+	return &w->calls[jvs_place16(pc)];
+}
+
+JVS_INLINE void jvs_remember_call(struct jvs_walk *w, __u64 pc, __u32 size)
+{
+	struct jvs_call *call = jvs_call_at(w, pc);
+
+	call->walk = w->time_ns;
+	call->pc = pc;
+	call->blob = w->blob;
+	call->offset = w->frame.offset;
+	call->cookie = w->frame.cookie;
+	call->size = (__u64)size * 8;
+}
+
 /* is_native: a native method's wrapper, or, without a frame, a method-handle intrinsic. */
 JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
 {
 	const struct jvs_java_layout *java;
 	const struct jvs_target *t;
+	bool plain;
 	__u64 pc;
 	__s32 size;
-	int leaf;
+	int result;
 
 	if (!w)
 		return JVS_STATUS_INTERNAL;
@@ -224,6 +243,7 @@ JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
 		return JVS_STATUS_INTERNAL;
 	java = &t->java;
 
+	plain = w->at == JVS_AT_RETURN && !w->after_native;
 	pc = w->at == JVS_AT_RETURN ? jvs_original_pc(w, java) : w->pc;
 	jvs_set_frame(w, w->blob, JVS_FRAME_NMETHOD, pc - jvs_code_begin(w, java),
 		      jvs_header_u32(w, java->nmethod_compile_id));
@@ -233,11 +253,14 @@ JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
 	if (size <= 0)
 		return jvs_leave_intrinsic(w);
 	if (w->at != JVS_AT_RETURN) {
-		leaf = jvs_method_leaf(w, is_native);
-		if (leaf != JVS_LEAF_WHOLE)
-			return jvs_leave_part(w, leaf);
+		result = jvs_method_leaf(w, is_native);
+		if (result != JVS_LEAF_WHOLE)
+			return jvs_leave_part(w, result);
 	}
-	return jvs_leave_method(w, size);
+	result = jvs_leave_method(w, size);
+	if (plain && result == JVS_STATUS_RUN && w->how == JVS_HOW_NORMAL)
+		jvs_remember_call(w, pc, size);
+	return result;
 }
 
 #endif

@@ -183,6 +183,19 @@ JVS_INLINE int jvs_interpreter_leaf(struct jvs_walk *w, const struct jvs_java_la
 }
 #endif
 
+/* Whether fp can be that of an interpreted frame. */
+JVS_INLINE bool jvs_interpreted_fp(const struct jvs_walk *w)
+{
+	return w->fp + 0x100 >= w->sp && (__s64)(w->fp - w->sp) <= JVS_FRAME_MAX && !(w->fp & 7);
+}
+
+JVS_INLINE __u32 jvs_bci_at(const struct jvs_java_layout *java, __u64 const_method, __u64 bcp)
+{
+	__u64 code = const_method + java->const_method_size;
+
+	return bcp >= code && bcp - code <= 0xffff ? bcp - code : JVS_NO_BCI;
+}
+
 /*
  * The bytecode a frame is at. Its slot is stale while the method runs: the pointer is then in r13,
  * unless that holds something else.
@@ -201,27 +214,34 @@ JVS_INLINE __u32 jvs_bci(const struct jvs_walk *w, const struct jvs_java_layout 
 		if (w->r13 >= code && w->r13 < code + size)
 			bcp = w->r13;
 	}
-	return bcp >= code && bcp - code <= 0xffff ? bcp - code : JVS_NO_BCI;
+	return jvs_bci_at(java, const_method, bcp);
 }
 
-/*
- * The ConstMethod of a frame's method; 0 when it is none. A leaf's method may be anything, a
- * caller's needs less of a test. In a recursion it is the one of the frame before.
- */
+/* The ConstMethod of a caller's method; 0 when it is none. A recursion asks for few methods. */
+JVS_INLINE __u64 jvs_known_const_method(struct jvs_walk *w, const struct jvs_java_layout *java,
+					__u64 method)
+{
+	struct jvs_method *known = &w->methods[jvs_place16(method)];
+
+	if (method < JVS_LOWEST_ADDRESS || method & 7)
+		return 0;
+	if (known->method != method || known->walk != w->time_ns) {
+		known->const_method = jvs_read_word(method + java->method_const_method);
+		known->method = method;
+		known->walk = w->time_ns;
+	}
+	if (known->const_method < JVS_LOWEST_ADDRESS || known->const_method & 7)
+		return 0;
+	return known->const_method;
+}
+
+/* The same of any frame: a leaf's method may be anything, a caller's needs less of a test. */
 JVS_INLINE __u64 jvs_const_method(struct jvs_walk *w, const struct jvs_java_layout *java,
 				  __u64 method)
 {
-	if (method < JVS_LOWEST_ADDRESS || method & 7)
-		return 0;
 	if (w->at != JVS_AT_RETURN)
 		return jvs_is_method(w, method) ? w->const_method : 0;
-	if (method != w->last_method) {
-		w->last_const_method = jvs_read_word(method + java->method_const_method);
-		w->last_method = method;
-	}
-	if (w->last_const_method < JVS_LOWEST_ADDRESS || w->last_const_method & 7)
-		return 0;
-	return w->last_const_method;
+	return jvs_known_const_method(w, java, method);
 }
 
 JVS_FN int jvs_step_interpreter(struct jvs_walk *w)
@@ -244,7 +264,7 @@ JVS_FN int jvs_step_interpreter(struct jvs_walk *w)
 			return result;
 	}
 
-	if (w->fp + 0x100 < w->sp || (__s64)(w->fp - w->sp) > JVS_FRAME_MAX || w->fp & 7)
+	if (!jvs_interpreted_fp(w))
 		return JVS_STATUS_INTERPRETER_FP;
 	/* word[JVS_INTERPRETER_LOW] is the one at fp. */
 	if (jvs_read_user(w->word, JVS_FRAME_FIXED + 16, w->fp - JVS_FRAME_FIXED))

@@ -5,9 +5,10 @@
 #include "unwind_compiled.h"
 #include "unwind_interpreter.h"
 #include "unwind_native.h"
+#include "unwind_run.h"
 #include "unwind_stub.h"
 
-/* One step of a walk: what is at pc, its frame, its caller. And the list of frames. */
+/* One step of a walk: what is at pc, its frame, its caller. */
 
 /* Kinds that need no blob; beside enum jvs_blob_kind. */
 #define JVS_KIND_NATIVE	   32
@@ -19,45 +20,6 @@
 #define JVS_NAME8(a, b, c, d, e, f, g, h)                                                        \
 	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 | \
 	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
-
-/* The place of frame number n: see struct jvs_stack_part. */
-JVS_INLINE __u32 jvs_place_of(__u32 n, __u32 max_depth)
-{
-	if (n < max_depth)
-		return n;
-	return max_depth - JVS_ROOT_FRAMES + ((n - max_depth) & (JVS_ROOT_FRAMES - 1));
-}
-
-JVS_INLINE __u64 jvs_mix(__u64 hash, __u64 value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
-/* Appends w->frame. A stack's hash is of all that identifies its frames: not of how. */
-JVS_FN int jvs_push(struct jvs_walk *w)
-{
-	struct jvs_stack_part *part;
-	__u32 place, index;
-
-	if (!w)
-		return JVS_STATUS_INTERNAL;
-	if (w->walked >= JVS_WALK_LIMIT)
-		return JVS_STATUS_WALK_LIMIT;
-
-	w->hash = jvs_mix(w->hash, w->frame.word);
-	w->hash = jvs_mix(w->hash, (__u64)w->frame.cookie << 32 | w->frame.offset);
-	place = jvs_place_of(w->walked, w->max_depth);
-	part = jvs_part_at(w->first_part + place / JVS_PART_FRAMES);
-	if (!part)
-		return JVS_STATUS_INTERNAL;
-	index = place % JVS_PART_FRAMES;
-	part->frames[index].word = w->frame.word | (__u64)w->how << JVS_ADDRESS_BITS;
-	part->frames[index].offset = w->frame.offset;
-	part->frames[index].cookie = w->frame.cookie;
-	w->walked++;
-	return JVS_STATUS_RUN;
-}
 
 /* Kind of the blob in w->header, by its name; 0: see the frame size. */
 JVS_INLINE int jvs_kind_by_name(__u64 name)
@@ -360,6 +322,8 @@ JVS_FN int jvs_step(struct jvs_walk *w)
 		w->how |= JVS_HOW_LEAF;
 	if (w->frame.word && jvs_push(w))
 		return JVS_STATUS_WALK_LIMIT;
+	if (result == JVS_STATUS_RUN && w->last_java_sp == w->sp)
+		jvs_run(w);
 	if (result == JVS_STATUS_RUN || result == JVS_STATUS_END)
 		return result;
 

@@ -55,7 +55,27 @@ enum jvs_at {
 #define JVS_STUB_FRAME_MAX  0x2000  /* bytes; stubs save little */
 #define JVS_FRAME_MAX	    0x10000 /* bytes an interpreted frame may have below fp */
 #define JVS_NATIVE_FP_MAX   0x100000
-#define JVS_INTERPRETER_LOW 9 /* words of the fixed part of an interpreted frame below fp */
+#define JVS_INTERPRETER_LOW 9  /* words of the fixed part of an interpreted frame below fp */
+#define JVS_METHODS	    16 /* of one walk remembered: see jvs_place16() */
+#define JVS_CALLS	    16
+#define JVS_WINDOW_WORDS    128 /* of the stack read at once below Java frames */
+
+/* A Method and its ConstMethod, as a walk has seen them: valid in that walk. */
+struct jvs_method {
+	__u64 walk; /* its time_ns */
+	__u64 method;
+	__u64 const_method;
+};
+
+/* A return address in an nmethod, as a walk has seen it: valid in that walk. */
+struct jvs_call {
+	__u64 walk; /* its time_ns */
+	__u64 pc;
+	__u64 blob;
+	__u32 offset; /* the frame's, as in struct jvs_frame */
+	__u32 cookie;
+	__u64 size; /* bytes of the frame */
+};
 
 /*
  * One walk. It lives in a scratch slot, because it is far larger than the BPF stack.
@@ -125,13 +145,15 @@ struct jvs_walk {
 	__u32 blob_at; /* in header, behind its HeapBlock */
 	__u32 pad2;
 	__u64 const_method;
-	__u64 last_method; /* the interpreted frame before, and its ConstMethod */
-	__u64 last_const_method;
+	struct jvs_method methods[JVS_METHODS];
+	struct jvs_call calls[JVS_CALLS];
 	__u64 word[16];
 	__u8 code[JVS_CODE_MAX + 8];
 	__u8 header[JVS_HEADER_MASK + 1 + 8];
 	__u8 block[JVS_BLOCK_HEAD + 8];
 	__u8 segments[16];
+	__u64 window_at; /* address of the stack memory in window */
+	__u64 window[JVS_WINDOW_WORDS];
 
 	__u64 kernel[JVS_KERNEL_DEPTH];
 };

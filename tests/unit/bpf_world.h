@@ -90,6 +90,7 @@ static struct world {
 	__u8 stack[STACK_SIZE];
 	__u64 next_segment;
 	__u64 java_thread;
+	bool no_window; /* nothing as large as the walk's window can be read */
 } world;
 
 WORLD_FN __u8 *world_at(__u64 from, __u64 size)
@@ -115,7 +116,7 @@ WORLD_FN int jvs_read_user(void *to, __u32 size, __u64 from)
 {
 	const __u8 *bytes = world_at(from, size);
 
-	if (!bytes)
+	if (!bytes || (world.no_window && size == sizeof(world.walk.window)))
 		return -EFAULT;
 	memcpy(to, bytes, size);
 	return 0;
@@ -302,6 +303,20 @@ WORLD_FN void put_interpreter(void)
 	put_u64(INTERPRETER + BLOCK_SIZE + BLOB_BEGIN, INTERPRETER + 0x100);
 }
 
+/* A walk that has not begun; its pc is not set. */
+WORLD_FN void world_walk_reset(void)
+{
+	world.walk = (struct jvs_walk){
+		.flags = JVS_TARGET_ON | JVS_TARGET_JAVA | JVS_TARGET_ANCHOR,
+		.mappings = 1ull << 32,
+		.tid = THREAD_ID,
+		.max_depth = FRAMES_MAX,
+		.sp = SP,
+		.start_sp = SP,
+		.at = JVS_AT_LEAF,
+	};
+}
+
 /* Called by each suite's setup: nothing but the JVM's fixed parts; the walk's pc is not set. */
 WORLD_FN void world_reset(void)
 {
@@ -323,15 +338,7 @@ WORLD_FN void world_reset(void)
 	};
 	world.mapping_count = 1;
 	world.java_thread = THREAD;
-	world.walk = (struct jvs_walk){
-		.flags = JVS_TARGET_ON | JVS_TARGET_JAVA | JVS_TARGET_ANCHOR,
-		.mappings = 1ull << 32,
-		.tid = THREAD_ID,
-		.max_depth = FRAMES_MAX,
-		.sp = SP,
-		.start_sp = SP,
-		.at = JVS_AT_LEAF,
-	};
+	world_walk_reset();
 }
 
 /* ---- looking at it */
