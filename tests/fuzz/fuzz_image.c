@@ -3,6 +3,7 @@
 #include "target/ehframe.h"
 #include "target/image.h"
 #include "target/maps.h"
+#include "target/usdt.h"
 
 /* Every question that is asked of an image. */
 static void ask(struct image *image, uint64_t vaddr)
@@ -27,6 +28,12 @@ static void ask(struct image *image, uint64_t vaddr)
 		image_demangle(function, name, sizeof(name));
 }
 
+static int on_probe(const char *provider, const char *name, void *ctx)
+{
+	(void)ctx;
+	return provider[0] == name[0] && name[0] == '!';
+}
+
 /* A whole ELF file. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -47,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	ask(image, 0x1000);
 	ask(image, UINT64_MAX);
 	image_has_symtab(image);
+	usdt_each(image, on_probe, NULL);
 	FUZZ_ASSERT(image_memory(image) < (256u << 20));
 	if (ehframe_rows(image, &rows) == 0)
 		ehframe_free(&rows);

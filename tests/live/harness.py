@@ -201,6 +201,21 @@ class Run:
         """Starts the recorder with these arguments, as they are."""
         return self.track(Process([SCOPE, *arguments], **options))
 
+    def doctor(self, pid):
+        """The lines of doctor about a JVM: name to (state, text)."""
+        scope = self.scope("doctor", "-p", pid)
+        status = scope.wait(30)
+        expect(status == 0, "doctor: status %s: %s %s" % (status, scope.out, scope.err))
+        needs = {}
+        for line in scope.out:
+            match = re.fullmatch(r"(ok|degraded|missing) +(\S+(?: \S+)*)  +(\S.*)", line)
+            expect(match, "doctor: %s" % line)
+            expect(match[2] not in needs, "doctor says twice: %s" % match[2])
+            expect(match[1] == "ok" or re.search(r"\b(use|run|install|give|mount) ", match[3]),
+                   "no cure in: %s" % line)
+            needs[match[2]] = (match[1], match[3])
+        return needs
+
     def output(self, suffix=".json"):
         self.number += 1
         return self.folder / ("out%d%s" % (self.number, suffix))

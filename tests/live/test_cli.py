@@ -284,10 +284,13 @@ def other_commands(run):
     expect(mine[0]["main_class"] == "Idle", "main class %s" % mine[0]["main_class"])
     status, out, err = run_scope(run, ["ps"])
     expect(status == 0 and any(str(jvm.pid) in line for line in out), "ps: %s" % out)
-    status, out, err = run_scope(run, ["doctor", "-p", jvm.pid])
-    expect(status == 0, "doctor: status %s: %s %s" % (status, out, err))
-    expect(all(re.match(r"(ok|degraded|missing)\b", line) or line.startswith(" ") or not line
-               for line in out), "doctor: %s" % out)
+    needs = run.doctor(jvm.pid)
+    for name in ("kernel", "BTF", "lockdown", "CAP_BPF", "perf cpu-clock", "uprobes", "tracefs",
+                 "target", "libjvm.so", "build id", "symbols", "USDT probes", "vmStructs",
+                 "can be recorded"):
+        expect(name in needs, "doctor has no line for %s" % name)
+    expect(needs["target"] == ("ok", "pid %d" % jvm.pid), "target: %s" % (needs["target"],))
+    expect(re.fullmatch(r"[0-9a-f]{16,40}", needs["build id"][1]), "%s" % (needs["build id"],))
     status, out, _ = run_scope(run, ["version"])
     expect(status == 0 and re.search(r"\d+\.\d+", out[0]), "version: %s" % out)
     status, out, _ = run_scope(run, ["--version"])

@@ -113,7 +113,13 @@ def remove_usdt(path):
 @test("libjvm.so without symbols or USDT notes", quick=["stripped"], params={
     "stripped": {"name": "stripped", "edit": strip}, "no USDT": {"name": "nousdt", "edit": remove_usdt}})
 def stripped(run, name, edit):
-    shares_recorded(run, running_edited(run, name, edit))
+    jvm = running_edited(run, name, edit)
+    needs = run.doctor(jvm.pid)
+    poor = "symbols" if edit is strip else "USDT probes"
+    for need in ("symbols", "USDT probes", "vmStructs"):
+        expected = "degraded" if need == poor else "ok"
+        expect(needs[need][0] == expected, "doctor: %s is %s" % (need, needs[need]))
+    shares_recorded(run, jvm)
 
 
 def rename_field(old, new):

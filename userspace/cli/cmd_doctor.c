@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "jvm/jvm.h"
@@ -14,6 +15,7 @@
 #include "target/image.h"
 #include "target/maps.h"
 #include "target/target.h"
+#include "target/usdt.h"
 
 #define NEEDS_MAX 64
 
@@ -59,36 +61,103 @@ static void check_host(struct doctor *doctor)
 
 /* ---- one target */
 
-static void check_image(struct doctor *doctor, const struct target *target,
-			const struct mapping *libjvm)
+static void check_build_id(struct doctor *doctor, const struct image *image)
 {
 	uint8_t id[IMAGE_BUILD_ID_MAX];
 	char text[2 * IMAGE_BUILD_ID_MAX + 1] = "";
+	size_t len = image_build_id(image, id);
+
+	for (size_t i = 0; i < len; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+	if (len)
+		say(doctor, LIVE_NEED_OK, "build id", "%s", text);
+	else
+		say(doctor, LIVE_NEED_DEGRADED, "build id",
+		    "none: debug symbols are looked for by name only; use a JDK linked with "
+		    "--build-id");
+}
+
+static void check_symbols(struct doctor *doctor, struct image *image)
+{
+	if (image_has_symtab(image))
+		say(doctor, LIVE_NEED_OK, "symbols", "complete");
+	else
+		say(doctor, LIVE_NEED_DEGRADED, "symbols",
+		    "only exported ones, so frames inside libjvm have no names; install the "
+		    "debug symbols of this JDK");
+}
+
+/* The probes of libjvm.so that events need: one of each event is looked for. */
+static const struct {
+	const char *name;
+	const char *event;
+} probes[] = {
+	{ "class__loaded", "class" },	     { "gc__begin", "gc" },
+	{ "vmops__begin", "safepoint" },     { "thread__start", "thread" },
+	{ "method__compile__begin", "jit" },
+};
+#define PROBES (sizeof(probes) / sizeof(probes[0]))
+
+static int note_probe(const char *provider, const char *name, void *ctx)
+{
+	bool *present = ctx;
+
+	for (size_t i = 0; i < PROBES; i++)
+		if (!strcmp(provider, "hotspot") && !strcmp(name, probes[i].name))
+			present[i] = true;
+	return 0;
+}
+
+static void check_probes(struct doctor *doctor, const struct image *image)
+{
+	bool present[PROBES] = { false };
+	struct strbuf lists[2] = { 0 }; /* of events without, and with probes */
+	int places = usdt_each(image, note_probe, present);
+
+	for (size_t i = 0; i < PROBES; i++) {
+		struct strbuf *list = &lists[present[i]];
+
+		strbuf_puts(list, list->len ? ", " : "");
+		strbuf_puts(list, probes[i].event);
+	}
+	if (places < 0)
+		say(doctor, LIVE_NEED_DEGRADED, "USDT probes",
+		    "%s, so there are no %s events (cpu needs none); use a JDK built with "
+		    "--enable-dtrace",
+		    places == -ENOENT ? "none" : "not readable", strbuf_text(&lists[0]));
+	else if (lists[0].len)
+		say(doctor, LIVE_NEED_DEGRADED, "USDT probes",
+		    "%d places, but none for %s; use a JDK built with --enable-dtrace", places,
+		    strbuf_text(&lists[0]));
+	else
+		say(doctor, LIVE_NEED_OK, "USDT probes", "%d places: %s", places,
+		    strbuf_text(&lists[1]));
+	strbuf_free(&lists[0]);
+	strbuf_free(&lists[1]);
+}
+
+static void check_image(struct doctor *doctor, const struct target *target,
+			const struct mapping *libjvm)
+{
 	struct image *image;
-	size_t len;
 	int err;
 
 	err = image_open(target, libjvm, &image);
 	if (err) {
-		say(doctor, LIVE_NEED_MISSING, "libjvm.so", "%s cannot be read: %s", libjvm->path,
-		    strerror(-err));
+		say(doctor, LIVE_NEED_MISSING, "libjvm.so", "%s cannot be read: %s: run as root",
+		    libjvm->path, strerror(-err));
 		return;
 	}
-	len = image_build_id(image, id);
-	for (size_t i = 0; i < len; i++)
-		snprintf(text + 2 * i, 3, "%02x", id[i]);
-	say(doctor, LIVE_NEED_OK, "libjvm.so", "%s%s, build id %s", libjvm->path,
-	    libjvm->deleted ? " (deleted)" : "", len ? text : "none");
-	if (image_has_symtab(image))
-		say(doctor, LIVE_NEED_OK, "libjvm symbols", "complete");
-	else
-		say(doctor, LIVE_NEED_DEGRADED, "libjvm symbols",
-		    "only exported ones, so frames inside libjvm have no names; install the "
-		    "debug symbols of this JDK");
+	say(doctor, LIVE_NEED_OK, "libjvm.so", "%s%s", libjvm->path,
+	    libjvm->deleted ? " (deleted)" : "");
+	check_build_id(doctor, image);
+	check_symbols(doctor, image);
+	check_probes(doctor, image);
 	image_close(image);
 }
 
-static void check_jvm(struct doctor *doctor, const struct target *target, const struct maps *maps)
+/* What the JVM shows of itself. Returns whether Java frames are or will be named. */
+static bool check_jvm(struct doctor *doctor, const struct target *target, const struct maps *maps)
 {
 	struct jvm *jvm;
 	int err;
@@ -96,27 +165,44 @@ static void check_jvm(struct doctor *doctor, const struct target *target, const 
 	err = jvm_open(target, maps, &jvm);
 	switch (-err) {
 	case 0:
-		say(doctor, LIVE_NEED_OK, "Java frames", "JDK %s, %s", jvm_version(jvm),
+		say(doctor, LIVE_NEED_OK, "vmStructs", "JDK %s, %s", jvm_version(jvm),
 		    jvm_gc_name(jvm));
 		jvm_close(jvm);
-		break;
+		return true;
 	case EAGAIN:
-		say(doctor, LIVE_NEED_DEGRADED, "Java frames",
+		say(doctor, LIVE_NEED_DEGRADED, "vmStructs",
 		    "the JVM is still starting; a recording waits for it");
-		break;
+		return true;
 	case ENOENT:
-		say(doctor, LIVE_NEED_MISSING, "Java frames",
-		    "libjvm.so has no vmStructs, so it is not HotSpot's");
-		break;
+		say(doctor, LIVE_NEED_MISSING, "vmStructs",
+		    "libjvm.so has none, so it is not HotSpot's; use a HotSpot JVM");
+		return false;
 	case EPROTO:
-		say(doctor, LIVE_NEED_MISSING, "Java frames",
-		    "a field of vmStructs is missing, see above; this JDK is not supported");
-		break;
+		say(doctor, LIVE_NEED_MISSING, "vmStructs",
+		    "a field is missing, see the warning; use a supported JDK, 8 or later");
+		return false;
 	default:
-		say(doctor, LIVE_NEED_MISSING, "Java frames", "the JVM cannot be read: %s",
+		say(doctor, LIVE_NEED_MISSING, "vmStructs", "cannot be read: %s: run as root",
 		    strerror(-err));
-		break;
+		return false;
 	}
+}
+
+static void check_inside(struct doctor *doctor, const struct target *target,
+			 const struct maps *maps, const struct mapping *libjvm)
+{
+	if (target->ns_pid != target->pid)
+		say(doctor, LIVE_NEED_OK, "target", "pid %d, which is %d in its container",
+		    target->pid, target->ns_pid);
+	else
+		say(doctor, LIVE_NEED_OK, "target", "pid %d", target->pid);
+	check_image(doctor, target, libjvm);
+	if (check_jvm(doctor, target, maps))
+		say(doctor, LIVE_NEED_OK, "can be recorded",
+		    "cpu, with Java, native and kernel frames");
+	else
+		say(doctor, LIVE_NEED_DEGRADED, "can be recorded",
+		    "cpu, with native and kernel frames only, see vmStructs");
 }
 
 /* Status of its own, because a process that is no JVM is no lack of this machine. */
@@ -140,10 +226,7 @@ static enum exit_status check_target(struct doctor *doctor, pid_t pid)
 		log_error("pid %d: not a HotSpot JVM (no libjvm.so mapped)", pid);
 		status = EXIT_NO_TARGET;
 	} else {
-		say(doctor, LIVE_NEED_OK, "target", "pid %d%s", pid,
-		    target->ns_pid != pid ? " (in a container)" : "");
-		check_image(doctor, target, libjvm);
-		check_jvm(doctor, target, &maps);
+		check_inside(doctor, target, &maps, libjvm);
 	}
 	maps_free(&maps);
 	target_close(target);

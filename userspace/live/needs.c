@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -17,6 +18,9 @@
 
 #define BTF_PATH      "/sys/kernel/btf/vmlinux"
 #define LOCKDOWN_PATH "/sys/kernel/security/lockdown"
+#define UPROBE_PATH   "/sys/bus/event_source/devices/uprobe/type"
+#define TRACEFS_PATH  "/sys/kernel/tracing/available_events"
+#define DEBUGFS_PATH  "/sys/kernel/debug/tracing/available_events"
 #define PID_NS_PATH   "/proc/self/ns/pid"
 #define PID_NS_HOST   0xeffffffcu /* PROC_PID_INIT_INO: the inode of the first one, always */
 
@@ -153,6 +157,47 @@ static void add_capabilities(struct list *list)
 	}
 }
 
+#define KERNEL_OLDEST "6.1"
+
+/* Whether a release such as "6.1.0-18-amd64" is KERNEL_OLDEST or newer. */
+static bool is_new_enough(const char *release)
+{
+	char *end;
+	unsigned long major = strtoul(release, &end, 10);
+	unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+
+	return major > 6 || (major == 6 && minor >= 1);
+}
+
+static void add_release(struct list *list)
+{
+	struct utsname name;
+	char line[160];
+	bool good;
+
+	if (uname(&name))
+		return;
+	good = is_new_enough(name.release);
+	snprintf(line, sizeof(line), "%.64s%s", name.release,
+		 good ? "" : ": use " KERNEL_OLDEST " or newer");
+	add(list, "kernel", good ? LIVE_NEED_OK : LIVE_NEED_MISSING, line);
+}
+
+/* What events other than cpu need. */
+static void add_probes(struct list *list)
+{
+	bool uprobes = access(UPROBE_PATH, R_OK) == 0;
+	bool tracefs = access(TRACEFS_PATH, R_OK) == 0 || access(DEBUGFS_PATH, R_OK) == 0;
+
+	add(list, "uprobes", uprobes ? LIVE_NEED_OK : LIVE_NEED_DEGRADED,
+	    uprobes ? "functions and USDT probes of a JVM can be watched"
+		    : "none, so only cpu can be recorded: use a kernel with CONFIG_UPROBE_EVENTS");
+	add(list, "tracefs", tracefs ? LIVE_NEED_OK : LIVE_NEED_DEGRADED,
+	    tracefs ? "the kernel's tracepoints can be watched"
+		    : "not readable, cpu does not need it: mount -t tracefs tracefs "
+		      "/sys/kernel/tracing");
+}
+
 static void add_kernel(struct list *list)
 {
 	bool btf = access(BTF_PATH, R_OK) == 0, locked = locked_down(), host = has_host_pids();
@@ -193,12 +238,13 @@ static void add_perf(struct list *list)
 		add(list, "perf cycles", LIVE_NEED_OK, "hardware cycle counter");
 	else
 		add(list, "perf cycles", LIVE_NEED_DEGRADED,
-		    "no hardware cycle counter: cpu-clock is used instead");
+		    "no hardware cycle counter, so cpu-clock is used; give a virtual machine a "
+		    "PMU to have one");
 	err = sideband_open(&sideband);
 	if (!err)
 		sideband_close(&sideband);
 	add(list, "perf mmap records", err ? LIVE_NEED_DEGRADED : LIVE_NEED_OK,
-	    err ? "refused: new libraries are noticed once a second"
+	    err ? "refused, so new libraries are noticed once a second: run as root"
 		: "new libraries are noticed at once");
 }
 
@@ -206,8 +252,10 @@ size_t live_needs(struct live_need *out, size_t max)
 {
 	struct list list = { .out = out, .max = max };
 
+	add_release(&list);
 	add_capabilities(&list);
 	add_kernel(&list);
 	add_perf(&list);
+	add_probes(&list);
 	return list.count;
 }
