@@ -121,6 +121,16 @@ static const char *output_name(const struct options *options)
 	return options->output ? options->output : "-";
 }
 
+/* What the writers call -EIO has its reason in errno. */
+static int write_form(const struct trie *trie, const struct form *form, const char *name, FILE *to)
+{
+	int err;
+
+	errno = 0;
+	err = form->write(trie, name, to);
+	return err == -EIO && errno ? -errno : err;
+}
+
 static int write_file(const struct trie *trie, const struct form *form,
 		      const struct options *options)
 {
@@ -129,7 +139,7 @@ static int write_file(const struct trie *trie, const struct form *form,
 	int err = output_open(path, &output);
 
 	if (!err) {
-		err = form->write(trie, options->name, output.file);
+		err = write_form(trie, form, options->name, output.file);
 		if (err)
 			output_abort(&output);
 		else
