@@ -28,20 +28,23 @@ _jvmscope_options() {
 	case $1 in
 	record)
 		echo "$common -p --pid --all -d --duration -f --file --format -e --events
-			-F --frequency --max-depth --cpu-event --ring-size --threads --lines
-			--annotate --strict --no-progress --color --"
+			-F --frequency --max-depth --cpu-event --ring-size --trie --filter
+			--threads --lines --annotate --strict --no-progress --color --"
 		;;
 	ps) echo "$common --json" ;;
 	doctor) echo "$common -p --pid --color" ;;
+	trie) echo "$common -o --output --format --name --from --escaped" ;;
 	version | help) echo "$common" ;;
 	esac
 }
 
-# Values of the option before the cursor. Status 1 when it takes none that can be listed.
+# Values of the option before the cursor, of a command. Status 1 when it takes none that can be
+# listed.
 _jvmscope_values() {
 	case $1 in
 	-p | --pid) _jvmscope_pids ;;
-	--format) echo 'json collapsed' ;;
+	--format) [[ $2 == trie ]] && echo 'text binary c java' || echo 'json collapsed' ;;
+	--filter) echo 'mark fold drop off' ;;
 	-e | --events) echo 'cpu' ;;
 	--cpu-event) echo 'auto cycles cpu-clock' ;;
 	--color) echo 'auto always never' ;;
@@ -78,22 +81,32 @@ _jvmscope() {
 
 	command=$(_jvmscope_command)
 	if [[ -z $command ]]; then
-		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor version help -p --all --help --version' -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor trie version help -p --all --help --version' -- "$word")
 		return
 	fi
 	case $before in
-	-f | --file)
+	-f | --file | -o | --output | --trie)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
 	esac
-	if values=$(_jvmscope_values "$before"); then
+	if values=$(_jvmscope_values "$before" "$command"); then
 		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
 		return
 	fi
 	if [[ $command == help ]]; then
-		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor version help' -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor trie version help' -- "$word")
+		return
+	fi
+	# trie: first what to do, then a file.
+	if [[ $command == trie && $word != -* ]]; then
+		if ((COMP_CWORD == 2)); then
+			mapfile -t COMPREPLY < <(compgen -W 'build lookup dump' -- "$word")
+		else
+			compopt -o filenames 2>/dev/null
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		fi
 		return
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$(_jvmscope_options "$command")" -- "$word")
