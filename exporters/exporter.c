@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "exporters/collapsed.h"
+#include "exporters/jfr.h"
 #include "exporters/json.h"
 
 const struct exporter exporters[] = {
+	{ .name = "jfr", .suffix = ".jfr", .needs_samples = true, .write = jfr_export },
 	{ .name = "json", .suffix = ".json", .write = json_write },
 	{ .name = "collapsed", .suffix = ".collapsed", .write = collapsed_write },
 	{ .name = NULL },

@@ -151,9 +151,8 @@ enum jfr_type_id {
 enum jfr_unit {
 	JFR_UNIT_NONE,
 	JFR_UNIT_TICKS_AT, /* a point in time, in ticks of the chunk's clock */
-	JFR_UNIT_MS_AT,	   /* ... since the epoch */
-	JFR_UNIT_NS_AT,
-	JFR_UNIT_TICKS, /* a time span */
+	JFR_UNIT_MS_AT,	   /* since the epoch; the JDK knows no other unit of such times */
+	JFR_UNIT_TICKS,	   /* a time span */
 	JFR_UNIT_NS,
 	JFR_UNIT_MS,
 	JFR_UNIT_BYTES,

@@ -34,6 +34,7 @@ struct recording *rec_new(void)
 		.threads = REC_MAX_THREADS,
 		.totals = REC_MAX_TOTALS,
 		.quality_rows = REC_MAX_QUALITY_ROWS,
+		.samples = REC_MAX_SAMPLES,
 	};
 	rec->methods.row_size = rec->methods.key_size = sizeof(struct rec_method);
 	rec->frames.row_size = rec->frames.key_size = sizeof(struct rec_frame);
@@ -61,6 +62,7 @@ void rec_free(struct recording *rec)
 	free(rec->stack_frames);
 	map64_free(&rec->stacks_by_hash);
 	free(rec->jvms);
+	free(rec->samples);
 	for (uint32_t i = 0; i < rec->quality_count; i++)
 		free(rec->quality[i].name);
 	free(rec->quality);

@@ -31,6 +31,7 @@ struct recording;
 #define REC_MAX_THREADS	     (1u << 20)
 #define REC_MAX_TOTALS	     (4u << 20)
 #define REC_MAX_QUALITY_ROWS 1024
+#define REC_MAX_SAMPLES	     (1u << 22)
 
 struct recording *rec_new(void); /* NULL when memory is out */
 void rec_free(struct recording *rec);
@@ -227,6 +228,23 @@ const struct rec_total *rec_totals(const struct recording *rec, size_t *count);
  */
 typedef bool rec_edit_fn(uint32_t *frames, size_t *count, void *ctx);
 int rec_edit_stacks(struct recording *rec, rec_edit_fn *edit, void *ctx);
+
+/* ---- samples: one row for each event, for outputs that say when, not only how much */
+
+struct rec_sample {
+	int64_t time_ns;
+	struct rec_key key;
+	enum rec_thread_state state;
+	int64_t value; /* in the metric's unit */
+};
+/* Off at first: without an output that needs them rows are not kept. */
+void rec_samples_keep(struct recording *rec, bool keep);
+/* Beside rec_add(), which has the totals. Nothing when samples are not kept. */
+void rec_sample(struct recording *rec, const struct rec_sample *sample);
+/* In the order they were added, which is not quite that of time. */
+const struct rec_sample *rec_samples(const struct recording *rec, size_t *count);
+/* Forgets the rows, when they are written. */
+void rec_samples_drop(struct recording *rec);
 
 /* ---- quality: how good the recording is, in numbers */
 

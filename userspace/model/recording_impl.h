@@ -19,6 +19,7 @@ struct rec_limits {
 	uint32_t threads;
 	uint32_t totals;
 	uint32_t quality_rows;
+	uint32_t samples;
 };
 
 struct rec_stack_row {
@@ -56,6 +57,11 @@ struct recording {
 	uint32_t *method_rules; /* owned; [method id - 1]: rule id + 1, 0 not looked up */
 	uint32_t method_rules_count;
 	uint32_t method_rules_capacity;
+
+	struct rec_sample *samples; /* owned */
+	uint32_t samples_count;
+	uint32_t samples_capacity;
+	bool samples_kept;
 
 	struct rec_quality_row *quality; /* owned, and so is each name */
 	uint32_t quality_count;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exporters/jfr.h"
+
+#include <errno.h>
+
+#include "jfr/jfr_write.h"
+
+/* JMC holds a chunk in memory, and ends at 2 GiB. */
+#define CHUNK_BYTES (32u << 20)
+
+static int put_chunk(void *ctx, const struct jfr_chunk *chunk)
+{
+	FILE *out = ctx;
+
+	errno = 0;
+	if (fwrite(chunk->bytes, 1, chunk->size, out) < chunk->size)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+static int put_sample(struct jfr_writer *writer, const struct recording *rec,
+		      const struct rec_sample *sample)
+{
+	jfr_writer_sample(writer, rec, sample);
+	if (jfr_writer_size(writer) < CHUNK_BYTES)
+		return 0;
+	return jfr_writer_chunk(writer, rec, sample->time_ns, -1);
+}
+
+static int put_samples(struct jfr_writer *writer, const struct recording *rec)
+{
+	size_t count;
+	const struct rec_sample *rows = rec_samples(rec, &count);
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = put_sample(writer, rec, &rows[i]);
+	return err;
+}
+
+/* The state in which the thread was seen most often. */
+static enum rec_thread_state usual_state(const struct rec_thread *thread)
+{
+	enum rec_thread_state usual = REC_STATE_UNKNOWN;
+
+	for (enum rec_thread_state state = 0; thread && state < REC_STATE_NR; state++)
+		if (thread->state_ns[state] > thread->state_ns[usual])
+			usual = state;
+	return usual;
+}
+
+static int64_t count_all(const struct rec_total *totals, size_t count)
+{
+	int64_t all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (totals[i].key.metric == REC_CPU)
+			all += totals[i].count;
+	return all;
+}
+
+static int put_total(struct jfr_writer *writer, const struct recording *rec,
+		     const struct rec_total *total, double *time_ns, double step_ns)
+{
+	struct rec_sample sample = {
+		.key = total->key,
+		.state = usual_state(rec_thread_get(rec, total->key.thread)),
+	};
+	int err = 0;
+
+	if (total->key.metric != REC_CPU)
+		return 0;
+	for (int64_t i = 0; i < total->count && !err; i++) {
+		sample.time_ns = (int64_t)*time_ns + rec_meta_get(rec)->start_time_ns;
+		sample.value = total->value / total->count;
+		*time_ns += step_ns;
+		err = put_sample(writer, rec, &sample);
+	}
+	return err;
+}
+
+static int put_totals(struct jfr_writer *writer, const struct recording *rec)
+{
+	const struct rec_meta *meta = rec_meta_get(rec);
+	size_t count;
+	const struct rec_total *totals = rec_totals(rec, &count);
+	double time_ns = 0, step_ns = 0;
+	int64_t all = count_all(totals, count);
+	int err = 0;
+
+	if (all)
+		step_ns = (double)(meta->end_time_ns - meta->start_time_ns) / (double)all;
+	for (size_t i = 0; i < count && !err; i++)
+		err = put_total(writer, rec, &totals[i], &time_ns, step_ns);
+	return err;
+}
+
+int jfr_export(const struct recording *rec, const struct export_options *options, FILE *out)
+{
+	struct jfr_writer_options how = { .sink = put_chunk, .ctx = out };
+	struct jfr_writer *writer;
+	size_t count;
+	int err;
+
+	(void)options;
+	err = jfr_writer_open(&how, rec, &writer);
+	if (err)
+		return err;
+	rec_samples(rec, &count);
+	err = count ? put_samples(writer, rec) : put_totals(writer, rec);
+	if (!err)
+		err = jfr_writer_chunk(writer, rec, rec_meta_get(rec)->end_time_ns, -1);
+	jfr_writer_close(writer);
+	errno = 0;
+	if (!err && fflush(out))
+		err = errno ? -errno : -EIO;
+	return err;
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jfr/jfr_pools.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/map64.h"
+#include "base/strbuf.h"
+
+#define FIRST_CAPACITY	1024
+#define CHECKPOINT_MASK 1 /* of a flush, as async-profiler's */
+
+/* Unnamed code has no method in a recording: its frame stands for one. */
+#define UNNAMED_FIRST 0x20000000u
+_Static_assert(REC_MAX_METHODS < UNNAMED_FIRST - 1 && REC_MAX_FRAMES < UNNAMED_FIRST, "ids differ");
+
+#define MODIFIER_NATIVE 0x100 /* of frames that are no Java methods, as async-profiler's */
+#define LINE_NONE	0     /* theirs, too */
+#define LINE_UNKNOWN	(-1)  /* of a Java method: "jfr print" leaves the line out */
+
+enum pool_id {
+	POOL_FRAME_TYPE,
+	POOL_THREAD_STATE,
+	POOL_THREAD,
+	POOL_THREAD_GROUP,
+	POOL_STACK,
+	POOL_METHOD,
+	POOL_SOURCE_FILE,
+	POOL_CLASS,
+	POOL_PACKAGE,
+	POOL_SYMBOL,
+	POOL_NR,
+};
+
+static const enum jfr_type_id pool_types[POOL_NR] = {
+	[POOL_FRAME_TYPE] = JFR_FRAME_TYPE,   [POOL_THREAD_STATE] = JFR_THREAD_STATE,
+	[POOL_THREAD] = JFR_THREAD,	      [POOL_THREAD_GROUP] = JFR_THREAD_GROUP,
+	[POOL_STACK] = JFR_STACK_TRACE,	      [POOL_METHOD] = JFR_METHOD,
+	[POOL_SOURCE_FILE] = JFR_SOURCE_FILE, [POOL_CLASS] = JFR_CLASS,
+	[POOL_PACKAGE] = JFR_PACKAGE,	      [POOL_SYMBOL] = JFR_SYMBOL,
+};
+
+/* One pool of the current chunk. */
+struct pool {
+	struct jfr_bytes entries; /* each an id and a value */
+	uint32_t count;
+	uint32_t *chunk_of; /* owned; [id]: the last chunk that has the entry, 0 none */
+	size_t capacity;
+};
+
+/* What a thread was when it got its id. */
+struct thread_id {
+	uint32_t id; /* 0: none yet */
+	uint32_t name;
+	uint32_t group;
+};
+
+struct jfr_pools {
+	struct pool pools[POOL_NR];
+	struct pool unnamed; /* only its chunk_of: methods from UNNAMED_FIRST on */
+	struct intern symbols;
+	struct map64 groups; /* JVM and name to id */
+	uint32_t group_count;
+	struct thread_id *threads; /* owned; [thread id of the recording] */
+	size_t thread_capacity;
+	uint32_t thread_count; /* ids given */
+	uint32_t chunk;	       /* number of the current one, from 1 */
+	struct strbuf text;
+	bool failed;
+};
+
+struct jfr_pools *jfr_pools_new(void)
+{
+	struct jfr_pools *pools = calloc(1, sizeof(*pools));
+
+	if (pools)
+		pools->chunk = 1;
+	return pools;
+}
+
+void jfr_pools_free(struct jfr_pools *pools)
+{
+	if (!pools)
+		return;
+	for (int i = 0; i < POOL_NR; i++) {
+		jfr_bytes_free(&pools->pools[i].entries);
+		free(pools->pools[i].chunk_of);
+	}
+	free(pools->unnamed.chunk_of);
+	intern_free(&pools->symbols);
+	map64_free(&pools->groups);
+	free(pools->threads);
+	strbuf_free(&pools->text);
+	free(pools);
+}
+
+/* rows with room for [id], new ones zeroed; NULL when memory is out. */
+static void *reach(void *rows, size_t *capacity, size_t id, size_t row_size)
+{
+	size_t larger = *capacity ? *capacity : FIRST_CAPACITY;
+	uint8_t *moved;
+
+	if (id < *capacity)
+		return rows;
+	while (larger <= id)
+		larger *= 2;
+	moved = reallocarray(rows, larger, row_size);
+	if (!moved)
+		return NULL;
+	memset(moved + *capacity * row_size, 0, (larger - *capacity) * row_size);
+	*capacity = larger;
+	return moved;
+}
+
+/* Whether the id is new in this chunk; it is not any more. */
+static bool is_new(struct jfr_pools *pools, struct pool *pool, uint32_t id)
+{
+	uint32_t *rows;
+
+	if (id < pool->capacity && pool->chunk_of[id] == pools->chunk)
+		return false;
+	rows = reach(pool->chunk_of, &pool->capacity, id, sizeof(*rows));
+	if (!rows) {
+		pools->failed = true;
+		return false;
+	}
+	pool->chunk_of = rows;
+	rows[id] = pools->chunk;
+	return true;
+}
+
+/* Where the value of a new entry goes; NULL when this chunk has it. */
+static struct jfr_bytes *new_entry(struct jfr_pools *pools, enum pool_id which, uint32_t id)
+{
+	struct pool *pool = &pools->pools[which];
+
+	if (!is_new(pools, pool, id))
+		return NULL;
+	pool->count++;
+	jfr_put_long(&pool->entries, id);
+	return &pool->entries;
+}
+
+/* ---- names */
+
+static uint32_t symbol(struct jfr_pools *pools, const char *text)
+{
+	uint32_t id = intern_add(&pools->symbols, text, strlen(text));
+	struct jfr_bytes *entry;
+
+	if (!id) {
+		pools->failed = true;
+		return 0;
+	}
+	entry = new_entry(pools, POOL_SYMBOL, id);
+	if (entry)
+		jfr_put_symbol(entry, text);
+	return id;
+}
+
+/* Its name's id is its own. */
+static uint32_t package(struct jfr_pools *pools, const char *name)
+{
+	uint32_t id = symbol(pools, name);
+	struct jfr_bytes *entry = new_entry(pools, POOL_PACKAGE, id);
+
+	if (entry) {
+		jfr_put_long(entry, id);
+		jfr_put_long(entry, 0); /* module */
+		jfr_put_byte(entry, 1); /* exported */
+	}
+	return id;
+}
+
+static bool is_hidden(const char *class_name)
+{
+	return strstr(class_name, "+0x") != NULL;
+}
+
+/* In the JVM's own form: com/example/Foo. Its name's id is its own. */
+static uint32_t class(struct jfr_pools *pools, const char *name, bool is_java)
+{
+	uint32_t id = symbol(pools, name), package_id = 0;
+	const char *slash = is_java ? strrchr(name, '/') : NULL;
+	struct jfr_bytes *entry = new_entry(pools, POOL_CLASS, id);
+
+	if (!entry)
+		return id;
+	if (slash) {
+		char *package_name = strndup(name, (size_t)(slash - name));
+
+		if (package_name)
+			package_id = package(pools, package_name);
+		else
+			pools->failed = true;
+		free(package_name);
+	}
+	jfr_put_long(entry, 0); /* loader */
+	jfr_put_long(entry, id);
+	jfr_put_long(entry, package_id);
+	jfr_put_int(entry, 0); /* modifiers */
+	jfr_put_byte(entry, is_hidden(name));
+	return id;
+}
+
+/* ---- methods and frames */
+
+/*
+ * "com.example.Foo$$Lambda/0x7f01" to "com/example/Foo$$Lambda+0x7f01", as the JVM has it: there a
+ * slash is between packages only.
+ */
+static const char *internal_class_name(struct jfr_pools *pools, const char *name)
+{
+	const char *suffix = strstr(name, "/0x");
+
+	strbuf_reset(&pools->text);
+	strbuf_puts(&pools->text, name);
+	for (size_t i = 0; i < pools->text.len; i++)
+		if (pools->text.text[i] == '.')
+			pools->text.text[i] = '/';
+	if (suffix && pools->text.len > (size_t)(suffix - name))
+		pools->text.text[suffix - name] = '+';
+	return strbuf_text(&pools->text);
+}
+
+/* "[kernel]" to "kernel": JMC takes a class whose name begins with a bracket for an array. */
+static const char *module_class_name(struct jfr_pools *pools, const char *module)
+{
+	size_t len = strlen(module);
+
+	if (module[0] != '[')
+		return module;
+	strbuf_reset(&pools->text);
+	strbuf_add(&pools->text, module + 1, len > 1 ? len - 1 - (module[len - 1] == ']') : 0);
+	return strbuf_text(&pools->text);
+}
+
+static const char *descriptor_of(const struct recording *rec, const struct rec_method *method)
+{
+	const char *signature = rec_text(rec, method->signature);
+
+	if (signature[0] == '(')
+		return signature;
+	if (method->class_name)
+		return JFR_DESCRIPTOR_UNKNOWN;
+	if (!strcmp(rec_text(rec, method->module), "[kernel]"))
+		return JFR_DESCRIPTOR_KERNEL;
+	return JFR_DESCRIPTOR_NATIVE;
+}
+
+static uint32_t class_of(struct jfr_pools *pools, const struct recording *rec,
+			 const struct rec_method *method)
+{
+	uint32_t name = method->raw_class ? method->raw_class : method->class_name;
+
+	if (method->class_name)
+		return class(pools, internal_class_name(pools, rec_text(rec, name)), true);
+	return class(pools, module_class_name(pools, rec_text(rec, method->module)), false);
+}
+
+/* The value is made first: its parts may be new entries of the same pools. */
+static void put_method(struct jfr_pools *pools, const struct recording *rec,
+		       const struct rec_method *method, uint32_t id, const char *name)
+{
+	bool is_java = method->class_name != 0;
+	uint32_t type = class_of(pools, rec, method);
+	uint32_t name_id = symbol(pools, name);
+	uint32_t descriptor = symbol(pools, descriptor_of(rec, method));
+	struct pool *pool = &pools->pools[POOL_METHOD];
+
+	pool->count++;
+	jfr_put_long(&pool->entries, id);
+	jfr_put_long(&pool->entries, type);
+	jfr_put_long(&pool->entries, name_id);
+	jfr_put_long(&pool->entries, descriptor);
+	jfr_put_int(&pool->entries, is_java ? 0 : MODIFIER_NATIVE);
+	jfr_put_byte(&pool->entries, 0); /* not hidden, whatever its class is */
+}
+
+static void put_source_file(struct jfr_pools *pools, const char *file, uint32_t method)
+{
+	uint32_t name = symbol(pools, file);
+	struct jfr_bytes *entry = new_entry(pools, POOL_SOURCE_FILE, method);
+
+	if (entry)
+		jfr_put_long(entry, name);
+}
+
+static uint32_t named_method(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
+{
+	const struct rec_method *method;
+
+	if (!is_new(pools, &pools->pools[POOL_METHOD], id))
+		return id;
+	method = rec_method_get(rec, id);
+	put_method(pools, rec, method, id, rec_text(rec, method->name));
+	if (method->file)
+		put_source_file(pools, rec_text(rec, method->file), id);
+	return id;
+}
+
+/* "libfoo.so+0x1234" */
+static uint32_t unnamed_method(struct jfr_pools *pools, const struct recording *rec, uint32_t frame)
+{
+	char text[512];
+	uint32_t id = UNNAMED_FIRST + frame;
+
+	if (is_new(pools, &pools->unnamed, frame))
+		put_method(pools, rec, rec_method_get(rec, rec_frame_get(rec, frame)->method), id,
+			   rec_frame_text(rec, frame, text, sizeof(text)));
+	return id;
+}
+
+static enum jfr_frame_type frame_type(enum rec_frame_kind kind)
+{
+	static const enum jfr_frame_type types[REC_FRAME_KIND_NR] = {
+		[REC_FRAME_INTERPRETED] = JFR_FRAME_INTERPRETED,
+		[REC_FRAME_C1] = JFR_FRAME_C1,
+		[REC_FRAME_C2] = JFR_FRAME_JIT,
+		[REC_FRAME_INLINED] = JFR_FRAME_INLINED,
+		[REC_FRAME_NATIVE] = JFR_FRAME_NATIVE,
+		[REC_FRAME_KERNEL] = JFR_FRAME_KERNEL,
+		[REC_FRAME_STUB] = JFR_FRAME_NATIVE,
+		[REC_FRAME_CPP] = JFR_FRAME_CPP,
+	};
+
+	return types[kind];
+}
+
+static void put_frame(struct jfr_pools *pools, const struct recording *rec, uint32_t id,
+		      struct jfr_bytes *to)
+{
+	const struct rec_frame *frame = rec_frame_get(rec, id);
+	const struct rec_method *method = rec_method_get(rec, frame->method);
+	bool is_java = rec_kind_is_java(frame->kind);
+	int32_t line = frame->line >= 0 ? frame->line : is_java ? LINE_UNKNOWN : LINE_NONE;
+
+	jfr_put_long(to, method->name ? named_method(pools, rec, frame->method)
+				      : unnamed_method(pools, rec, id));
+	jfr_put_int(to, line);
+	jfr_put_int(to, is_java ? frame->bci : 0);
+	jfr_put_long(to, frame_type(frame->kind));
+}
+
+uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
+{
+	struct rec_stack stack = rec_stack_get(rec, id);
+	struct jfr_bytes *entry = stack.count ? new_entry(pools, POOL_STACK, id) : NULL;
+
+	if (!entry)
+		return stack.count ? id : 0;
+	jfr_put_byte(entry, stack.state != REC_STACK_COMPLETE);
+	jfr_put_long(entry, stack.count);
+	for (uint32_t i = 0; i < stack.count; i++)
+		put_frame(pools, rec, stack.frames[i], entry);
+	return id;
+}
+
+/* ---- threads */
+
+static uint32_t put_group(struct jfr_pools *pools, uint64_t key, const char *name, uint32_t parent)
+{
+	struct jfr_bytes *entry;
+	uint32_t id;
+
+	if (!map64_get(&pools->groups, key, &id)) {
+		id = ++pools->group_count;
+		if (map64_set(&pools->groups, key, id))
+			pools->failed = true;
+	}
+	entry = new_entry(pools, POOL_THREAD_GROUP, id);
+	if (entry) {
+		jfr_put_long(entry, parent);
+		jfr_put_text(entry, name);
+	}
+	return id;
+}
+
+/* The thread's group in that of its JVM, which is "jvm PID". */
+static uint32_t group_of(struct jfr_pools *pools, const struct recording *rec,
+			 const struct rec_thread *thread)
+{
+	const struct rec_jvm *jvm = rec_jvm_get(rec, thread->jvm);
+	uint64_t key = (uint64_t)thread->jvm << 32;
+	uint32_t parent = 0;
+	char name[32];
+
+	if (jvm) {
+		snprintf(name, sizeof(name), "jvm %d", jvm->pid);
+		parent = put_group(pools, key, name, 0);
+	}
+	return thread->group
+		       ? put_group(pools, key | thread->group, rec_text(rec, thread->group), parent)
+		       : parent;
+}
+
+static void put_thread(struct jfr_pools *pools, const struct recording *rec,
+		       const struct rec_thread *thread, uint32_t id)
+{
+	/* Never null, which "jfr view" cannot print. */
+	const char *name = rec_text(rec, thread->name);
+	bool is_java = !strcmp(rec_text(rec, thread->group), "java");
+	uint32_t group = group_of(pools, rec, thread);
+	struct jfr_bytes *entry = new_entry(pools, POOL_THREAD, id);
+
+	if (!entry)
+		return;
+	jfr_put_text(entry, name);
+	jfr_put_long(entry, (uint64_t)thread->tid);
+	jfr_put_text(entry, is_java ? name : NULL);
+	jfr_put_long(entry, 0); /* Java thread id: not known */
+	jfr_put_long(entry, group);
+	jfr_put_byte(entry, 0); /* virtual */
+}
+
+uint32_t jfr_pools_thread(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
+{
+	const struct rec_thread *thread = rec_thread_get(rec, id);
+	struct thread_id *rows;
+
+	if (!thread)
+		return 0;
+	rows = reach(pools->threads, &pools->thread_capacity, id, sizeof(*rows));
+	if (!rows) {
+		pools->failed = true;
+		return 0;
+	}
+	pools->threads = rows;
+	if (!rows[id].id || rows[id].name != thread->name || rows[id].group != thread->group)
+		rows[id] = (struct thread_id){ ++pools->thread_count, thread->name, thread->group };
+	put_thread(pools, rec, thread, rows[id].id);
+	return rows[id].id;
+}
+
+/* ---- the checkpoint */
+
+/* The same few in every chunk. */
+static void put_fixed(struct jfr_pools *pools)
+{
+	struct jfr_bytes *entry;
+
+	for (enum jfr_frame_type type = 0; type < JFR_FRAME_NR; type++) {
+		entry = new_entry(pools, POOL_FRAME_TYPE, type);
+		if (entry)
+			jfr_put_text(entry, jfr_frame_type_name(type));
+	}
+	for (enum jfr_thread_state state = 0; state < JFR_STATE_NR; state++) {
+		entry = new_entry(pools, POOL_THREAD_STATE, state);
+		if (entry)
+			jfr_put_text(entry, jfr_thread_state_name(state));
+	}
+}
+
+static void put_pools(struct jfr_pools *pools, struct jfr_bytes *bytes)
+{
+	unsigned int count = 0;
+
+	/* A pool without entries makes the JDK throw. */
+	for (int i = 0; i < POOL_NR; i++)
+		count += pools->pools[i].count > 0;
+	jfr_put_long(bytes, count);
+	for (int i = 0; i < POOL_NR; i++) {
+		struct pool *pool = &pools->pools[i];
+
+		if (!pool->count)
+			continue;
+		jfr_put_long(bytes, pool_types[i]);
+		jfr_put_long(bytes, pool->count);
+		jfr_put_bytes(bytes, pool->entries.data, pool->entries.len);
+	}
+}
+
+int jfr_pools_write(struct jfr_pools *pools, struct jfr_bytes *bytes, uint64_t ticks)
+{
+	size_t at = jfr_begin_event(bytes, JFR_CHECKPOINT);
+
+	put_fixed(pools);
+	jfr_put_long(bytes, ticks);
+	jfr_put_long(bytes, 0); /* duration */
+	jfr_put_long(bytes, 0); /* distance to an earlier checkpoint: there is none */
+	jfr_put_byte(bytes, CHECKPOINT_MASK);
+	put_pools(pools, bytes);
+	jfr_end_event(bytes, at);
+	for (int i = 0; i < POOL_NR; i++) {
+		pools->failed |= pools->pools[i].entries.failed;
+		pools->pools[i].entries.len = 0;
+		pools->pools[i].count = 0;
+	}
+	pools->chunk++;
+	return pools->failed || bytes->failed ? -ENOMEM : 0;
+}

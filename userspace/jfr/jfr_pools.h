@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_JFR_POOLS_H
+#define JVMSCOPE_JFR_POOLS_H
+
+#include <stdint.h>
+
+#include "jfr/jfr_bytes.h"
+#include "jfr/jfr_events.h"
+#include "model/recording.h"
+
+/*
+ * The constants of a file: what events refer to by id.
+ *
+ * Each chunk has those its events use, and can be read alone. One value has one id in the whole
+ * file, because the JDK keeps the constants of the first chunk for the later ones; so all calls
+ * must be with the same recording. Ids stay below 2^31, since async-profiler's converter cuts them.
+ */
+struct jfr_pools;
+
+struct jfr_pools *jfr_pools_new(void); /* NULL when memory is out */
+void jfr_pools_free(struct jfr_pools *pools);
+
+/* The id of a stack, whose frames become constants with it; 0 for one without frames. */
+uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t stack);
+
+/* The id of a thread as it is called now; another name is another id. 0 for none. */
+uint32_t jfr_pools_thread(struct jfr_pools *pools, const struct recording *rec, uint32_t thread);
+
+/*
+ * Appends the checkpoint event with all constants that were asked for since the last one, and
+ * begins the next chunk. Returns 0 or -ENOMEM.
+ */
+int jfr_pools_write(struct jfr_pools *pools, struct jfr_bytes *bytes, uint64_t ticks);
+
+#endif

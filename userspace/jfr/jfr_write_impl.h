@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_JFR_WRITE_IMPL_H
+#define JVMSCOPE_JFR_WRITE_IMPL_H
+
+#include <stdbool.h>
+
+#include "jfr/jfr_bytes.h"
+#include "jfr/jfr_pools.h"
+#include "jfr/jfr_write.h"
+
+/* Inside of the writer, for jfr_write*.c only. */
+
+/* Samples of one thread in the current chunk, by where the leaf was. */
+struct jfr_load {
+	uint64_t user_ns;
+	uint64_t system_ns;
+};
+
+/* What chunks before have said of a thread. */
+struct jfr_thread_said {
+	uint64_t cpu_ns;
+	uint64_t state_ns[REC_STATE_NR];
+};
+
+struct jfr_writer {
+	struct jfr_writer_options options;
+	struct jfr_pools *pools;
+	struct jfr_bytes bytes; /* the current chunk */
+	size_t metadata;	/* where it is in them */
+	bool begun;		/* it has its header */
+	bool failed;		/* memory was out */
+	int64_t epoch_ns;	/* since the epoch: where ticks begin */
+	int64_t start_ns;	/* of the current chunk */
+
+	struct jfr_load *loads; /* owned; [thread id] */
+	size_t load_capacity;
+
+	/* What was said already: a chunk has what came since. */
+	struct jfr_thread_said *threads; /* owned; [thread id] */
+	size_t thread_capacity;
+	uint64_t *quality; /* owned; [row] */
+	size_t quality_capacity;
+	uint64_t lost;
+};
+
+uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
+
+/* ---- jfr_write_around.c: the events before and behind the samples of a chunk */
+
+/* The first event, which is short: see jfr_write.h. */
+void jfr_put_first(struct jfr_writer *writer);
+
+/* What was recorded, where, and how. */
+void jfr_put_environment(struct jfr_writer *writer, const struct recording *rec);
+
+/* Remembers the CPU time of a sample. */
+void jfr_count_load(struct jfr_writer *writer, const struct recording *rec,
+		    const struct rec_sample *sample);
+
+/* Loads of the chunk, and what else was added to the recording since the last one. */
+void jfr_put_ending(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns,
+		    double machine_load);
+
+#endif
