@@ -7,8 +7,9 @@ import signal
 import subprocess
 import time
 
+import jdks
 import kernel
-from harness import SCOPE, check_complete, expect
+from harness import SCOPE, Jvm, check_complete, expect
 from recording import Recording, total
 from suite import test
 
@@ -298,6 +299,23 @@ def other_commands(run):
     for arguments in (["help"], ["-h"], ["record", "--help"], ["help", "record"]):
         status, out, _ = run_scope(run, arguments)
         expect(status == 0 and out, "%s: status %s" % (arguments, status))
+
+
+@test("main class and options in an @argfile", quick=True, each_jdk=True)
+def argument_file(run):
+    options = run.folder / "options"
+    long = "-Dlong=" + 5000 * "x"
+    options.write_text("-Xmx128m\n%s\n-cp %s\nIdle\n" % (long, jdks.LIVE / "classes" / "11"))
+    environment = dict(os.environ, JAVA_TOOL_OPTIONS="-Dtool=1")
+    jvm = run.track(Jvm([run.jdk.java, "-Dline=1", "@%s" % options, 30], env=environment))
+    jvm.ready()
+    described = run.record(jvm.pid, 1).jvms[0]
+    expect(described["main_class"] == "Idle", "main class %s" % described["main_class"])
+    expect(described["jvm_args"] == "-Dtool=1 -Dline=1 -Xmx128m " + long,
+           "jvm_args: %.100s, %d" % (described["jvm_args"], len(described["jvm_args"])))
+    status, out, err = run_scope(run, ["ps", "--json"])
+    mine = [row for row in json.loads("\n".join(out))["jvms"] if row["pid"] == jvm.pid]
+    expect(status == 0 and mine[0]["main_class"] == "Idle", "ps: %s %s" % (mine, err))
 
 
 @test("--all finds JVMs that start later", quick=True, each_jdk=False)

@@ -71,13 +71,69 @@ static void cuts_at_the_size_given(void)
 
 	cmdline_main_class(bytes, sizeof(bytes), to, sizeof(to));
 	CU_ASSERT_STRING_EQUAL(to, "Mai");
+	/* No room for the mark. */
 	cmdline_arguments(bytes, sizeof(bytes), to, sizeof(to));
-	CU_ASSERT_STRING_EQUAL(to, "-Xm");
+	CU_ASSERT_STRING_EQUAL(to, "");
+}
+
+static void what_is_cut_is_marked(void)
+{
+	static const struct {
+		size_t size;
+		const char *expected;
+	} cases[] = {
+		{ 22, "-Dname=\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4xx" },
+		{ 21, "-Dname= [truncated]" }, /* never half a character */
+		{ 20, "-Dname= [truncated]" },
+		{ 13, " [truncated]" },
+		{ 12, "" },
+		{ 1, "" },
+	};
+	static const char bytes[] =
+		"java\0-Dname=\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4xx\0Main";
+	char to[32];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cmdline_arguments(bytes, sizeof(bytes), to, cases[i].size);
+		expect("cut", to, cases[i].expected);
+	}
+}
+
+static void a_line_that_was_not_read_to_its_end_is_marked(void)
+{
+	static char bytes[CMDLINE_MAX];
+	static char to[CMDLINE_MAX];
+
+	/* As /proc gives the first bytes of a longer one. */
+	memset(bytes, 'x', sizeof(bytes));
+	memcpy(bytes, "java\0-Xmx1g\0-Dy=", 16);
+	cmdline_arguments(bytes, sizeof(bytes) - 1, to, sizeof(to));
+	CU_ASSERT_STRING_EQUAL(to, "-Xmx1g [truncated]");
+	/* The rest is the program's own. */
+	memcpy(bytes + 12, "Main", 5);
+	cmdline_arguments(bytes, sizeof(bytes) - 1, to, sizeof(to));
+	CU_ASSERT_STRING_EQUAL(to, "-Xmx1g");
+}
+
+static void four_thousand_bytes_of_options_are_whole(void)
+{
+	static char bytes[8192] = "java";
+	static char to[CMDLINE_MAX];
+
+	memset(bytes + 5, 'x', 6000);
+	bytes[5] = '-';
+	memcpy(bytes + 6006, "Main", 5);
+	cmdline_arguments(bytes, 6011, to, sizeof(to));
+	ASSERT_INT(strlen(to), 6000);
 }
 
 static CU_TestInfo tests[] = {
 	{ "tells what is run, and how", tells_what_is_run_and_how },
 	{ "cuts at the size given", cuts_at_the_size_given },
+	{ "what is cut is marked", what_is_cut_is_marked },
+	{ "a line that was not read to its end is marked",
+	  a_line_that_was_not_read_to_its_end_is_marked },
+	{ "four thousand bytes of options are whole", four_thousand_bytes_of_options_are_whole },
 	CU_TEST_INFO_NULL,
 };
 

@@ -84,7 +84,7 @@ static void read_public(pid_t pid, struct jvm_entry *out)
 
 	if (public.pidfd < 0)
 		return;
-	jvm_main_class(&public, out->main_class, sizeof(out->main_class));
+	jvm_main_class(&public, NULL, out->main_class, sizeof(out->main_class));
 	read_public_times(pid, out);
 	close(public.pidfd);
 }
@@ -113,8 +113,8 @@ static void read_jvm(const struct target *target, const struct maps *maps, struc
 	struct jvm *jvm;
 	int err;
 
-	jvm_main_class(target, out->main_class, sizeof(out->main_class));
 	err = jvm_open(target, maps, &jvm);
+	jvm_main_class(target, err ? NULL : jvm, out->main_class, sizeof(out->main_class));
 	if (err) {
 		snprintf(out->reason, sizeof(out->reason), "%s", reason_of(err));
 		return;

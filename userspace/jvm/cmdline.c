@@ -2,6 +2,7 @@
 #include "jvm/cmdline.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -126,12 +127,40 @@ void cmdline_main_class(const char *bytes, size_t len, char *to, size_t size)
 	strbuf_free(&shown);
 }
 
+void cmdline_put(const struct strbuf *text, char *to, size_t size)
+{
+	static const char mark[] = " [truncated]";
+	/* One byte becomes three at most. */
+	size_t room = 3 * text->len + 1, len;
+	char *whole = malloc(room);
+
+	if (!size) {
+		free(whole);
+		return;
+	}
+	if (!whole) {
+		to[0] = '\0';
+		return;
+	}
+	len = text_utf8(strbuf_text(text), text->len, whole, room);
+	if (len < size && !text->truncated) {
+		memcpy(to, whole, len + 1);
+	} else if (size < sizeof(mark)) {
+		to[0] = '\0';
+	} else {
+		len = text_utf8(whole, len, to, size - sizeof(mark) + 1);
+		memcpy(to + len, mark, sizeof(mark));
+	}
+	free(whole);
+}
+
 void cmdline_arguments(const char *bytes, size_t len, char *to, size_t size)
 {
 	struct cursor c = cursor_of(bytes, len);
 	struct strbuf shown = { 0 };
 
-	(void)walk(&c, &shown);
-	text_utf8(strbuf_text(&shown), shown.len, to, size);
+	if (!walk(&c, &shown) && len + 1 >= CMDLINE_MAX)
+		shown.truncated = true;
+	cmdline_put(&shown, to, size);
 	strbuf_free(&shown);
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "jvm/cmdline.h"
 #include "jvm/codeheap.h"
 #include "jvm/flags.h"
+#include "jvm/launch.h"
 #include "jvm/layout.h"
 #include "jvm/method.h"
 #include "jvm/names.h"
@@ -20,7 +20,6 @@
 #include "target/target.h"
 
 #define VERSION_MAX	 128
-#define CMDLINE_MAX	 65536
 #define BLOB_NAME_MAX	 256
 #define BLOB_NAMES_LIMIT (1u << 20)  /* bytes; a JVM has some 200 blob names */
 #define METHODS_LIMIT	 (32u << 20) /* bytes: some 100,000 methods */
@@ -251,42 +250,14 @@ const char *jvm_gc_name(const struct jvm *jvm)
 	return jvm->gc_name;
 }
 
-/* The command line of the target; the caller frees. NULL when it cannot be read. */
-static char *read_cmdline(const struct target *t, size_t *len)
+void jvm_main_class(const struct target *t, const struct jvm *jvm, char *to, size_t size)
 {
-	char *bytes = malloc(CMDLINE_MAX);
-	ssize_t got = bytes ? target_cmdline(t, bytes, CMDLINE_MAX) : -1;
-
-	if (got >= 0) {
-		*len = (size_t)got;
-		return bytes;
-	}
-	free(bytes);
-	return NULL;
+	launch_main_class(t, jvm ? &jvm->hotspot : NULL, to, size);
 }
 
-void jvm_main_class(const struct target *t, char *to, size_t size)
+void jvm_arguments(const struct target *t, const struct jvm *jvm, char *to, size_t size)
 {
-	size_t len = 0;
-	char *bytes = read_cmdline(t, &len);
-
-	if (size)
-		to[0] = 0;
-	if (size && bytes)
-		cmdline_main_class(bytes, len, to, size);
-	free(bytes);
-}
-
-void jvm_arguments(const struct target *t, char *to, size_t size)
-{
-	size_t len = 0;
-	char *bytes = read_cmdline(t, &len);
-
-	if (size)
-		to[0] = 0;
-	if (size && bytes)
-		cmdline_arguments(bytes, len, to, size);
-	free(bytes);
+	launch_arguments(t, jvm ? &jvm->hotspot : NULL, to, size);
 }
 
 uint32_t jvm_thread_state(const struct jvm *jvm, uint32_t raw)

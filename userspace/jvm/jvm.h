@@ -65,12 +65,15 @@ const char *jvm_version(const struct jvm *jvm);
 /* "G1", "Parallel", "Serial", "ZGC", "Shenandoah", "Epsilon", "CMS", "" when unknown. */
 const char *jvm_gc_name(const struct jvm *jvm);
 
+#define JVM_ARGUMENTS_MAX 65536 /* the longest command line that is read */
+
 /*
- * Main class or jar, and the JVM's own options, from the command line: valid UTF-8, "" when it
- * does not say. to is always terminated. See cmdline.h.
+ * Main class or jar, and the JVM's own options: valid UTF-8, "" when nothing says. to is always
+ * terminated; options that do not fit end in " [truncated]". jvm may be NULL, then the command
+ * line is all there is: see launch.h.
  */
-void jvm_main_class(const struct target *t, char *to, size_t size);
-void jvm_arguments(const struct target *t, char *to, size_t size);
+void jvm_main_class(const struct target *t, const struct jvm *jvm, char *to, size_t size);
+void jvm_arguments(const struct target *t, const struct jvm *jvm, char *to, size_t size);
 
 /* ---- threads */
 

@@ -126,6 +126,10 @@ static const struct rule rules[] = {
 	{ AT(flag_count), OPTIONAL, { "JVMFlag::numFlags", "Flag::numFlags" } },
 	{ AT(flag_name), OPTIONAL, { "JVMFlag::_name", "Flag::_name" } },
 	{ AT(flag_address), OPTIONAL, { "JVMFlag::_addr", "Flag::_addr" } },
+
+	{ AT(java_command), OPTIONAL, { "Arguments::_java_command" } },
+	{ AT(jvm_args), OPTIONAL, { "Arguments::_jvm_args_array" } },
+	{ AT(jvm_arg_count), OPTIONAL, { "Arguments::_num_jvm_args" } },
 };
 #undef AT
 

@@ -142,6 +142,11 @@ struct fields {
 	struct field flag_count;     /* static */
 	struct field flag_name;
 	struct field flag_address;
+
+	/* how it was started */
+	struct field java_command;  /* static, char*: main class and its arguments */
+	struct field jvm_args;	    /* static, char**: options, in order */
+	struct field jvm_arg_count; /* static, int */
 };
 
 /* What one JVM has. */

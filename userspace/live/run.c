@@ -136,7 +136,7 @@ static void describe(struct process *p, struct recording *rec)
 {
 	struct container container;
 	struct rec_jvm about = { .pid = p->target->pid }, *jvm;
-	char line[4096];
+	char line[JVM_ARGUMENTS_MAX];
 
 	if (!p->rec_jvm)
 		p->rec_jvm = rec_jvm(rec, &about);
@@ -150,9 +150,9 @@ static void describe(struct process *p, struct recording *rec)
 	jvm->container_id = text(rec, container.id);
 	jvm->pod_uid = text(rec, container.pod_uid);
 	if (p->libjvm_mapped) {
-		jvm_main_class(p->target, line, sizeof(line));
+		jvm_main_class(p->target, p->jvm, line, sizeof(line));
 		jvm->main_class = text(rec, line);
-		jvm_arguments(p->target, line, sizeof(line));
+		jvm_arguments(p->target, p->jvm, line, sizeof(line));
 		jvm->arguments = text(rec, line);
 	}
 	if (!p->jvm)
