@@ -23,7 +23,7 @@ CPPFLAGS  += -D_GNU_SOURCE -DJVMSCOPE_VERSION='"$(VERSION)"' -I. -Iuserspace -is
 CFLAGS    += -std=gnu17 -g $(WARNINGS) -MMD -MP
 HARDEN    := -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 LDFLAGS   += -pie -Wl,-z,relro,-z,now
-LDLIBS    := -lbpf -llzma -lz -lyajl -liberty
+LDLIBS    := -lbpf -llzma -lz -lzstd -lyajl -liberty -lm
 BPFFLAGS  := -target bpf -mcpu=v3 -std=gnu17 -O2 -g -MMD -MP -Wall -Wextra -Werror \
 	     -Wno-unused-parameter -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Ivmlinux/$(ARCH) \
 	     -Ivmlinux -idirafter /usr/include/$(MACHINE)-linux-gnu

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jfr/jfr_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jfr/jfr_unpack.h"
+
+/* Large enough for few system calls, small enough to stay in the cache of a core. */
+#define WINDOW_SIZE (256u << 10)
+
+void jfr_input_memory(const void *bytes, size_t size, struct jfr_input *out)
+{
+	*out = (struct jfr_input){
+		.at = bytes,
+		.end = (const uint8_t *)bytes + size,
+		.size = size,
+		.fd = -1,
+		.ended = true,
+		.memory = bytes,
+	};
+}
+
+static ssize_t read_some(struct jfr_input *in, uint8_t *to, size_t size)
+{
+	ssize_t got;
+
+	if (in->unpack)
+		return jfr_unpack_read(in->unpack, in->fd, to, size);
+	do
+		got = read(in->fd, to, size);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
+}
+
+/* Moves what is left to the front of the window, which gets room for size bytes. */
+static int make_room(struct jfr_input *in, size_t size)
+{
+	size_t left = (size_t)(in->end - in->at);
+	uint8_t *larger;
+
+	if (left)
+		memmove(in->window, in->at, left);
+	in->at = in->window;
+	in->end = in->at + left;
+	if (size <= in->capacity)
+		return 0;
+	larger = realloc(in->window, size);
+	if (!larger)
+		return -ENOMEM;
+	in->window = larger;
+	in->capacity = size;
+	in->at = larger;
+	in->end = larger + left;
+	return 0;
+}
+
+/* Reads once into what is free behind end. */
+static void fill(struct jfr_input *in)
+{
+	size_t used = (size_t)(in->end - in->window);
+	ssize_t got = read_some(in, in->window + used, in->capacity - used);
+
+	if (got > 0) {
+		in->end += got;
+		return;
+	}
+	in->ended = true;
+	in->err = (int)got;
+}
+
+size_t jfr_input_need(struct jfr_input *in, uint64_t size)
+{
+	size_t left = (size_t)(in->end - in->at);
+
+	while (left < size && !in->ended) {
+		/* Twice what there is, never what is asked for: that may be a lie. */
+		size_t room = size < in->capacity ? in->capacity : 2 * in->capacity;
+		int err;
+
+		err = left == in->capacity || in->at != in->window ? make_room(in, in->capacity)
+								   : 0;
+		if (!err && left == in->capacity)
+			err = make_room(in, room);
+		if (err) {
+			in->err = err;
+			in->ended = true;
+			break;
+		}
+		fill(in);
+		left = (size_t)(in->end - in->at);
+	}
+	return left;
+}
+
+uint64_t jfr_input_skip(struct jfr_input *in, uint64_t size)
+{
+	uint64_t skipped = 0;
+
+	for (;;) {
+		uint64_t left = (uint64_t)(in->end - in->at);
+		uint64_t step = size - skipped < left ? size - skipped : left;
+
+		in->at += step;
+		in->offset += step;
+		skipped += step;
+		if (skipped == size || !jfr_input_need(in, 1))
+			return skipped;
+	}
+}
+
+/* A file is read where the bytes lie, and its own position stays. */
+static size_t peek_file(const struct jfr_input *in, uint64_t distance, uint8_t *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = pread(in->fd, to + done, size - done,
+				    (off_t)(in->offset + distance + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+size_t jfr_input_peek(struct jfr_input *in, uint64_t distance, void *to, size_t size)
+{
+	bool is_file = in->size != UINT64_MAX && !in->memory;
+	size_t left;
+
+	if (is_file && distance + size > (uint64_t)(in->end - in->at))
+		return peek_file(in, distance, to, size);
+	left = jfr_input_need(in, distance + size);
+	if (left <= distance)
+		return 0;
+	if (size > left - distance)
+		size = (size_t)(left - distance);
+	memcpy(to, in->at + distance, size);
+	return size;
+}
+
+/* Compressed bytes begin with a magic number of their own. */
+static int look_for_compression(struct jfr_input *in)
+{
+	size_t left = jfr_input_need(in, JFR_UNPACK_MAGIC);
+	int err;
+
+	err = jfr_unpack_open(in->at, left, &in->unpack);
+	if (err || !in->unpack)
+		return err;
+	in->size = UINT64_MAX;
+	in->ended = false;
+	in->at = in->end = in->window;
+	return 0;
+}
+
+int jfr_input_open(const char *path, struct jfr_input *out)
+{
+	struct jfr_input in = { .size = UINT64_MAX, .fd = STDIN_FILENO };
+	struct stat st;
+	int err = 0;
+
+	if (strcmp(path, "-") != 0)
+		in.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (in.fd < 0 || fstat(in.fd, &st))
+		err = -errno;
+	else if (S_ISDIR(st.st_mode))
+		err = -EISDIR;
+	else if (S_ISREG(st.st_mode) && lseek(in.fd, 0, SEEK_CUR) == 0)
+		in.size = (uint64_t)st.st_size;
+	in.window = malloc(WINDOW_SIZE);
+	in.at = in.end = in.window;
+	in.capacity = WINDOW_SIZE;
+	if (!err && !in.window)
+		err = -ENOMEM;
+	if (!err)
+		err = look_for_compression(&in);
+	if (!err && in.err)
+		err = in.err;
+	if (err) {
+		jfr_input_close(&in);
+		return err;
+	}
+	*out = in;
+	return 0;
+}
+
+void jfr_input_close(struct jfr_input *in)
+{
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	jfr_unpack_close(in->unpack);
+	free(in->window);
+	*in = (struct jfr_input){ .fd = -1 };
+}
