@@ -87,6 +87,22 @@ static __always_inline void jvs_begin_walk(struct jvs_walk *w, const struct jvs_
 	w->hash = w->pid;
 }
 
+/* No record is longer. */
+#define JVS_RECORD_MAX (sizeof(struct jvs_stack_part) + 8)
+
+/*
+ * The counter of a record the ring did not take: it was full, or an NMI has interrupted the
+ * holder of its lock, on this CPU or for long enough on another.
+ */
+static __always_inline __u32 jvs_ring_refused(__u32 full)
+{
+	__u64 size = bpf_ringbuf_query(&jvs_events, BPF_RB_RING_SIZE);
+
+	if (bpf_ringbuf_query(&jvs_events, BPF_RB_AVAIL_DATA) + JVS_RECORD_MAX < size)
+		return JVS_COUNT_RING_BUSY;
+	return full;
+}
+
 /*
  * Takes the stack of the current thread, kernel frames first, and sends it if it is new.
  *
@@ -124,7 +140,7 @@ static __always_inline struct jvs_walk *jvs_capture(void *ctx, __u32 kind, __u32
 	if (w->unmapped)
 		jvs_count(index, JVS_COUNT_UNMAPPED, w->unmapped);
 	if (jvs_send_stack(w, always)) {
-		jvs_count(index, JVS_COUNT_STACK_RING_FULL, 1);
+		jvs_count(index, jvs_ring_refused(JVS_COUNT_STACK_RING_FULL), 1);
 		jvs_release(w);
 		return NULL;
 	}
@@ -165,7 +181,7 @@ static __always_inline void jvs_send_sample(struct jvs_walk *w)
 
 	jvs_release(w);
 	if (bpf_ringbuf_output(&jvs_events, &sample, sizeof(sample), jvs_wake_flags()))
-		jvs_count(sample.event.target, JVS_COUNT_RING_FULL, 1);
+		jvs_count(sample.event.target, jvs_ring_refused(JVS_COUNT_RING_FULL), 1);
 }
 
 #endif

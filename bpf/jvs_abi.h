@@ -97,6 +97,7 @@ static inline __attribute__((always_inline)) __u64 jvs_frame_word(__u64 address,
 	X(CONTINUATION, "continuation",                                                          \
 	  T)			      /* root reached, frames of a virtual thread in the heap */ \
 	X(DEOPT, "deoptimization", T) /* inside DeoptimizationBlob: the stack is rebuilt */      \
+	X(EXITING, "exiting", T)      /* a dead thread's: kernel frames only */                  \
 	X(NO_REGISTERS, "no_registers", B)                                                       \
 	X(NOT_64BIT, "not_64_bit", B)                                                            \
 	X(NO_PROGRESS, "no_progress", B)                                                         \
@@ -141,6 +142,7 @@ enum jvs_status {
 #define JVS_COUNTER_LIST(X)                                                                      \
 	X(SEEN, "seen", 0)			 /* interrupts that hit the target */            \
 	X(RING_FULL, "ring_full", 1)		 /* a sample record did not fit */               \
+	X(RING_BUSY, "ring_busy", 1)		 /* an NMI met the ring's lock */                \
 	X(SLOT_BUSY, "slot_busy", 1)		 /* all scratch slots of this CPU were in use */ \
 	X(STACK_RING_FULL, "stack_ring_full", 1) /* a new stack's frames did not fit */          \
 	X(IN_KERNEL, "in_kernel", 0)		 /* the sample hit the kernel */                 \

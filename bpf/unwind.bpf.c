@@ -77,8 +77,10 @@ static __always_inline int take_registers(struct jvs_walk *w)
 	struct pt_regs *regs;
 	int err;
 
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER) || !task->mm)
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
 		return JVS_STATUS_NO_REGISTERS;
+	if (!task->mm)
+		return task->flags & PF_EXITING ? JVS_STATUS_EXITING : JVS_STATUS_NO_REGISTERS;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	err = jvs_load_registers(w, regs);
 	if (err)

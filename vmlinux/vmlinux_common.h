@@ -48,10 +48,11 @@ enum {
 	BPF_RB_NO_WAKEUP = 1 << 0,
 	BPF_RB_FORCE_WAKEUP = 1 << 1,
 };
-enum { BPF_RB_AVAIL_DATA = 0 };
+enum { BPF_RB_AVAIL_DATA = 0, BPF_RB_RING_SIZE = 1 };
 
 /* task_struct.flags */
 #define PF_IO_WORKER 0x00000010
+#define PF_EXITING   0x00000004
 #define PF_KTHREAD   0x00200000
 
 struct mm_struct;
