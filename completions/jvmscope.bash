@@ -28,7 +28,8 @@ _jvmscope_options() {
 	case $1 in
 	record)
 		echo "$common -p --pid --all -d --duration -f --file --format -e --events
-			-F --frequency --max-depth --cpu-event --ring-size --trie --filter
+			-F --frequency --max-depth --cpu-event --ring-size --chunk --max-size
+			--max-age --trie --filter
 			--threads --lines --annotate --strict --no-progress --color --"
 		;;
 	ps) echo "$common --json" ;;
@@ -43,7 +44,7 @@ _jvmscope_options() {
 _jvmscope_values() {
 	case $1 in
 	-p | --pid) _jvmscope_pids ;;
-	--format) [[ $2 == trie ]] && echo 'text binary c java' || echo 'json collapsed' ;;
+	--format) [[ $2 == trie ]] && echo 'text binary c java' || echo 'jfr json collapsed' ;;
 	--filter) echo 'mark fold drop off' ;;
 	-e | --events) echo 'cpu' ;;
 	--cpu-event) echo 'auto cycles cpu-clock' ;;
@@ -52,6 +53,9 @@ _jvmscope_values() {
 	-d | --duration) echo '10s 30s 1m 5m' ;;
 	--max-depth) echo '1024 2048 8192' ;;
 	--ring-size) echo '8M 16M 32M' ;;
+	--chunk) echo '1s 10s 1m' ;;
+	--max-size) echo '100M 250M 1G' ;;
+	--max-age) echo '10m 1h 6h' ;;
 	*) return 1 ;;
 	esac
 }

@@ -8,7 +8,7 @@
 /* JMC holds a chunk in memory, and ends at 2 GiB. */
 #define CHUNK_BYTES (32u << 20)
 
-static int put_chunk(void *ctx, const struct jfr_chunk *chunk)
+static int put_chunk(void *ctx, const struct jfr_finished_chunk *chunk)
 {
 	FILE *out = ctx;
 

@@ -29,12 +29,16 @@ enum end {
 	END_TIME, /* 0: -d is over */
 	END_SIGNAL,
 	END_TARGET,
+	END_OUTPUT, /* nothing can be written any more */
 };
 
 /* CPU time the targets must have used before no sample at all is a failure. */
 #define RATE_CHECKED_NS	 2000000000ull /* CPU time from which on the rate is no accident */
 #define RATE_LEAST	 0.8	       /* of what was asked */
 #define SAMPLES_EXPECTED 20
+
+/* Rows of samples, 56 bytes each, that end a chunk before its time. */
+#define SAMPLES_IN_MEMORY (1u << 18)
 
 struct record {
 	const struct options *options;
@@ -48,11 +52,33 @@ struct record {
 	struct outputs outputs;
 	struct trie_words words; /* of --trie FILE */
 	struct trie trie;
+	struct filter filter;
 	bool saw_libjvm;	 /* in a stack, before the filter */
+	uint64_t chunk_ns;	 /* loop_now_ns() when the current chunk of JFR began */
 	uint64_t start_ns;	 /* loop_now_ns() when sampling began */
 	uint64_t startup_cpu_ns; /* our CPU time until then */
 	uint32_t ticks;
 };
+
+static uint32_t add_text(struct recording *rec, const char *text)
+{
+	return rec_string(rec, text, strlen(text));
+}
+
+/* What is the same for every kind of recording on this host. */
+static void describe(struct record *record)
+{
+	struct rec_meta *meta = rec_meta(record->rec);
+	struct utsname host;
+
+	meta->tool_version = add_text(record->rec, JVMSCOPE_VERSION);
+	meta->events = add_text(record->rec, "cpu");
+	if (uname(&host))
+		return;
+	meta->host_name = add_text(record->rec, host.nodename);
+	meta->kernel_release = add_text(record->rec, host.release);
+	meta->machine = add_text(record->rec, host.machine);
+}
 
 /* ---- what the loop calls */
 
@@ -81,13 +107,36 @@ static int on_ready(void *ctx)
 	return count < 0 ? count : 0;
 }
 
+/* The end of a chunk, when it is long enough. */
+static int end_chunk(struct record *record)
+{
+	const struct rec_meta *meta = rec_meta_get(record->rec);
+	uint64_t now_ns = loop_now_ns();
+	size_t samples;
+
+	rec_samples(record->rec, &samples);
+	if (now_ns - record->chunk_ns < record->options->chunk_ns && samples < SAMPLES_IN_MEMORY)
+		return 0;
+	record->chunk_ns = now_ns;
+	live_snapshot(record->live, record->rec);
+	describe(record);
+	if (outputs_chunk(&record->outputs, record->rec, &record->filter,
+			  meta->start_time_ns + (int64_t)(now_ns - record->start_ns)))
+		return END_OUTPUT;
+	return 0;
+}
+
 static int on_tick(void *ctx)
 {
 	struct record *record = ctx;
 	int alive = live_tick(record->live, record->rec);
+	int end;
 
 	if (alive < 0)
 		return alive;
+	end = end_chunk(record);
+	if (end)
+		return end;
 	status_tick(&record->status, record->live, loop_now_ns());
 	if (record->child.pid)
 		return child_ended(&record->child) ? END_TARGET : 0;
@@ -192,6 +241,9 @@ static int open_all(struct record *record)
 		log_error("recording: %s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
+	record->filter = (struct filter){ .rec = record->rec,
+					  .trie = record->trie,
+					  .mode = options->filter };
 	err = live_open(&how, &record->live);
 	/* There is no target yet: what was not found is a feature of the kernel. */
 	if (err == -ENOENT)
@@ -204,26 +256,6 @@ static int open_all(struct record *record)
 }
 
 /* ---- after */
-
-static uint32_t add_text(struct recording *rec, const char *text)
-{
-	return rec_string(rec, text, strlen(text));
-}
-
-/* What is the same for every kind of recording on this host. */
-static void describe(struct record *record)
-{
-	struct rec_meta *meta = rec_meta(record->rec);
-	struct utsname host;
-
-	meta->tool_version = add_text(record->rec, JVMSCOPE_VERSION);
-	meta->events = add_text(record->rec, "cpu");
-	if (uname(&host))
-		return;
-	meta->host_name = add_text(record->rec, host.nodename);
-	meta->kernel_release = add_text(record->rec, host.release);
-	meta->machine = add_text(record->rec, host.machine);
-}
 
 static void say_end(const struct record *record, enum end end)
 {
@@ -355,14 +387,12 @@ static enum exit_status check_result(const struct record *record)
 static int apply_rules(struct record *record)
 {
 	const struct options *options = record->options;
-	struct filter filter = { record->rec, record->trie, options->filter, { 0 }, 0, 0 };
 	int err;
 
 	record->saw_libjvm = has_libjvm(record->rec);
-	err = filter_apply(&filter, triefile_source(options->trie));
+	err = filter_apply(&record->filter, triefile_source(options->trie));
 	if (err)
 		log_error("--filter %s: %s", filter_mode_name(options->filter), strerror(-err));
-	filter_free(&filter);
 	return err;
 }
 
@@ -394,7 +424,9 @@ static int start(struct record *record)
 	err = live_start(record->live, record->rec);
 	if (err)
 		return err;
-	record->start_ns = loop_now_ns();
+	if (outputs_begin(&record->outputs, record->rec))
+		return -EIO;
+	record->start_ns = record->chunk_ns = loop_now_ns();
 	live_status(record->live, &now);
 	record->startup_cpu_ns = now.own_cpu_ns;
 	status_start(&record->status, record->start_ns, now.own_cpu_ns, options->duration_ns,
@@ -425,6 +457,8 @@ static enum exit_status sample(struct record *record)
 	say_end(record, end < 0 ? END_TIME : (enum end)end);
 
 	loop_begin_writing(&record->loop);
+	if (outputs_end(&record->outputs, record->rec, &record->filter))
+		status = EXIT_RUNTIME;
 	if (apply_rules(record))
 		status = EXIT_RUNTIME;
 	if (outputs_write(&record->outputs, record->rec))
@@ -457,6 +491,8 @@ int cmd_record(const struct options *options)
 	status = err ? exit_of_error(err) : sample(&record);
 
 	status_stop(&record.status);
+	outputs_close(&record.outputs);
+	filter_free(&record.filter);
 	live_close(record.live);
 	rec_free(record.rec);
 	watch_free(&record.watch);

@@ -162,6 +162,39 @@ static int set_ring(struct options *options, const char *arg)
 	return 0;
 }
 
+static int set_chunk(struct options *options, const char *arg)
+{
+	uint64_t ns;
+	int err;
+
+	err = text_duration_ns(arg, &ns);
+	if (err)
+		return err;
+	if (ns < OPTIONS_CHUNK_MIN_NS || ns > OPTIONS_CHUNK_MAX_NS)
+		return -EINVAL;
+	options->chunk_ns = ns;
+	return 0;
+}
+
+static int set_max_size(struct options *options, const char *arg)
+{
+	uint64_t bytes;
+	int err;
+
+	err = text_size_bytes(arg, &bytes);
+	if (err)
+		return err;
+	if (bytes < OPTIONS_MAX_SIZE_MIN || bytes > INT64_MAX)
+		return -EINVAL;
+	options->max_bytes = bytes;
+	return 0;
+}
+
+static int set_max_age(struct options *options, const char *arg)
+{
+	return text_duration_ns(arg, &options->max_age_ns);
+}
+
 /* The place of arg in names, or -EINVAL. */
 static int choice(const char *arg, const char *const *names, size_t count)
 {
@@ -259,7 +292,7 @@ static const struct option_row rows[] = {
 	  .expects = "a time above 0 such as 30, 30s, 5m or 1h",
 	  .help = "how long: 30, 30s, 5m, 1h; else until Ctrl-C or the end of the target" },
 	{ 'f', OPTION_RECORD, "file", "PATH", set_file, .expects = "a path, at most 16 of them",
-	  .help = "output, its format by suffix (.json .collapsed); repeat it for several. %p is the pid, %t the time, - standard output; jvmscope-%p-%t.json when not given" },
+	  .help = "output, its format by suffix (.jfr .json .collapsed); repeat it for several. %p is the pid, %t the time, - standard output; jvmscope-%p-%t.jfr when not given" },
 	{ 0, OPTION_RECORD, "format", "F", set_format,
 	  .help = "format of - and of files whose suffix names none; of a single -f in any case" },
 	{ 'e', OPTION_RECORD, "events", "LIST", set_events,
@@ -275,6 +308,15 @@ static const struct option_row rows[] = {
 	{ 0, OPTION_RECORD, "ring-size", "BYTES", set_ring,
 	  .expects = "a size from 64k to 1G, such as 8M",
 	  .help = "buffer between kernel and jvmscope, 8M when not given" },
+	{ 0, OPTION_RECORD, "chunk", "T", set_chunk,
+	  .expects = "a time from 100ms to 1h, such as 10s",
+	  .help = "JFR: at least so often the file is complete on disk, 10s when not given; a killed recording loses what came since" },
+	{ 0, OPTION_RECORD, "max-size", "BYTES", set_max_size,
+	  .expects = "a size from 1M, such as 250M",
+	  .help = "JFR: the file grows no larger; the newest is kept" },
+	{ 0, OPTION_RECORD, "max-age", "T", set_max_age,
+	  .expects = "a time above 0 such as 30m or 6h",
+	  .help = "JFR: what is older is not kept; so much is, and until the end up to a quarter more" },
 	{ 0, OPTION_RECORD, "trie", "FILE|none", set_trie, .expects = "a file of rules, or none",
 	  .help = "class-name rules that say what is library code: text or built (jvmscope trie build); a built-in list when not given" },
 	{ 0, OPTION_RECORD, "filter", "MODE", set_filter, .expects = "mark, fold, drop or off",
@@ -500,6 +542,7 @@ int options_parse(enum option_command command, int argc, char **argv, struct opt
 		.frequency = OPTIONS_HZ_DEFAULT,
 		.max_depth = 1024,
 		.ring_bytes = 8ull << 20,
+		.chunk_ns = OPTIONS_CHUNK_DEFAULT_NS,
 	};
 	int err;
 

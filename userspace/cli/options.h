@@ -29,15 +29,19 @@ enum option_event {
 	EVENT_CPU = 1,
 };
 
-#define OPTIONS_PIDS_MAX   64
-#define OPTIONS_FILES_MAX  16
-#define OPTIONS_HZ_WARN	   999	 /* above, the interrupts themselves begin to cost */
-#define OPTIONS_HZ_MAX	   10000 /* above, a core would do little else: see docs/overhead.md */
-#define OPTIONS_DEPTH_MIN  64
-#define OPTIONS_DEPTH_MAX  16384
-#define OPTIONS_RING_MIN   (64ull << 10)
-#define OPTIONS_RING_MAX   (1ull << 30)
-#define OPTIONS_HZ_DEFAULT 99 /* no divisor of the timers programs use */
+#define OPTIONS_PIDS_MAX	 64
+#define OPTIONS_FILES_MAX	 16
+#define OPTIONS_HZ_WARN		 999   /* above, the interrupts themselves begin to cost */
+#define OPTIONS_HZ_MAX		 10000 /* above, a core would do little else: see docs/overhead.md */
+#define OPTIONS_DEPTH_MIN	 64
+#define OPTIONS_DEPTH_MAX	 16384
+#define OPTIONS_RING_MIN	 (64ull << 10)
+#define OPTIONS_RING_MAX	 (1ull << 30)
+#define OPTIONS_CHUNK_MIN_NS	 100000000ull /* a tick of the loop */
+#define OPTIONS_CHUNK_MAX_NS	 3600000000000ull
+#define OPTIONS_CHUNK_DEFAULT_NS 10000000000ull
+#define OPTIONS_MAX_SIZE_MIN	 (1ull << 20) /* a chunk is some tens of KiB at least */
+#define OPTIONS_HZ_DEFAULT	 99	      /* no divisor of the timers programs use */
 
 /* What the user asked for. Strings point into argv. */
 struct options {
@@ -54,6 +58,9 @@ struct options {
 	uint32_t frequency;	       /* Hz */
 	uint32_t max_depth;	       /* frames */
 	uint64_t ring_bytes;
+	uint64_t chunk_ns;   /* JFR: how long a chunk is */
+	uint64_t max_bytes;  /* JFR: what is kept; 0: all */
+	uint64_t max_age_ns; /* the same */
 	enum live_clock clock;
 	const char *trie; /* a file or "none"; NULL: the built-in rules */
 	enum filter_mode filter;

@@ -13,9 +13,11 @@
 #include "base/text.h"
 #include "cli/loop.h"
 #include "cli/options.h"
+#include "cli/stream.h"
 #include "exporters/exporter.h"
+#include "model/recording.h"
 
-#define DEFAULT_FORMAT "json"
+#define DEFAULT_FORMAT "jfr"
 
 const char *outputs_formats(char *to, size_t size)
 {
@@ -203,6 +205,68 @@ int outputs_check_paths(const struct outputs *outputs)
 	return err;
 }
 
+/* ---- written while the recording goes on */
+
+int outputs_begin(struct outputs *outputs, struct recording *rec)
+{
+	char path[OUTPUTS_PATH_MAX];
+	int err = 0;
+
+	for (size_t i = 0; i < count_of(outputs) && !err; i++) {
+		if (!format_of(outputs, i)->needs_samples)
+			continue;
+		rec_samples_keep(rec, true);
+		err = path_of(outputs, i, path, sizeof(path));
+		if (!err)
+			err = stream_open(path, outputs->options, rec, &outputs->streams[i]);
+	}
+	return err;
+}
+
+int outputs_chunk(struct outputs *outputs, struct recording *rec, struct filter *filter,
+		  int64_t end_ns)
+{
+	bool some_left = false;
+	int first = 0;
+
+	for (size_t i = 0; i < count_of(outputs); i++) {
+		int err = 0;
+
+		if (outputs->streams[i])
+			err = stream_chunk(outputs->streams[i], rec, filter, end_ns);
+		some_left |= !err;
+		first = first ? first : err;
+	}
+	rec_samples_drop(rec);
+	return some_left ? 0 : first;
+}
+
+int outputs_end(struct outputs *outputs, struct recording *rec, struct filter *filter)
+{
+	int64_t end_ns = rec_meta_get(rec)->end_time_ns;
+	int first = 0;
+
+	for (size_t i = 0; i < count_of(outputs); i++) {
+		int err = 0;
+
+		if (outputs->streams[i])
+			err = stream_end(outputs->streams[i], rec, filter, end_ns);
+		first = first ? first : err;
+	}
+	rec_samples_drop(rec);
+	return first;
+}
+
+void outputs_close(struct outputs *outputs)
+{
+	for (size_t i = 0; i < OPTIONS_FILES_MAX; i++) {
+		stream_close(outputs->streams[i]);
+		outputs->streams[i] = NULL;
+	}
+}
+
+/* ---- written at the end */
+
 /* Between an exporter and its file. */
 struct sink {
 	FILE *file;
@@ -300,8 +364,11 @@ int outputs_write(const struct outputs *outputs, const struct recording *rec)
 	int first = 0;
 
 	for (size_t i = 0; i < count_of(outputs); i++) {
-		int err = path_of(outputs, i, path, sizeof(path));
+		int err;
 
+		if (outputs->streams[i])
+			continue;
+		err = path_of(outputs, i, path, sizeof(path));
 		if (!err)
 			err = write_one(format_of(outputs, i), outputs, rec, path);
 		if (err && !first)

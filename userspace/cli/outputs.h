@@ -6,9 +6,12 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "cli/options.h"
+
 struct exporter;
-struct options;
+struct filter;
 struct recording;
+struct stream;
 
 /* The files of one recording: their names, formats, and the writing of them. */
 
@@ -37,8 +40,9 @@ const char *outputs_pid_text(const struct options *options, pid_t pid, char *to,
 
 struct outputs {
 	const struct options *options;
-	char pid[32]; /* for %p */
-	time_t when;  /* for %t */
+	char pid[32];				   /* for %p */
+	time_t when;				   /* for %t */
+	struct stream *streams[OPTIONS_FILES_MAX]; /* owned; NULL: written at the end */
 };
 
 /*
@@ -48,9 +52,28 @@ struct outputs {
 int outputs_check_paths(const struct outputs *outputs);
 
 /*
- * Writes each file, and goes on with the next when one fails. Logs a line for each. Returns 0 or
- * the first error.
+ * Begins the files that are written while the recording goes on, and has it keep samples when
+ * there are any. The recording knows when it began. Logs and returns a negative errno.
+ */
+int outputs_begin(struct outputs *outputs, struct recording *rec);
+
+/*
+ * Writes the samples so far to those files, and forgets them. Returns 0 as long as there is an
+ * output left that can be written; else the error, which is logged.
+ */
+int outputs_chunk(struct outputs *outputs, struct recording *rec, struct filter *filter,
+		  int64_t end_ns);
+
+/* The same for the last time, and ends those files. Returns 0 or the first error, logged. */
+int outputs_end(struct outputs *outputs, struct recording *rec, struct filter *filter);
+
+/*
+ * Writes each of the other files, and goes on with the next when one fails. Logs a line for each.
+ * Returns 0 or the first error.
  */
 int outputs_write(const struct outputs *outputs, const struct recording *rec);
+
+/* Closes what is still open. */
+void outputs_close(struct outputs *outputs);
 
 #endif

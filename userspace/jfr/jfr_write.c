@@ -119,7 +119,7 @@ static void fill_header(struct jfr_writer *w, size_t checkpoint, int64_t end_ns)
 int jfr_writer_chunk(struct jfr_writer *w, const struct recording *rec, int64_t end_ns,
 		     double machine_load)
 {
-	struct jfr_chunk chunk;
+	struct jfr_finished_chunk chunk;
 	size_t checkpoint;
 	int err;
 
@@ -134,7 +134,7 @@ int jfr_writer_chunk(struct jfr_writer *w, const struct recording *rec, int64_t 
 	if (err || w->failed)
 		return -ENOMEM;
 	fill_header(w, checkpoint, end_ns);
-	chunk = (struct jfr_chunk){ w->bytes.data, w->bytes.len, w->start_ns, end_ns };
+	chunk = (struct jfr_finished_chunk){ w->bytes.data, w->bytes.len, w->start_ns, end_ns };
 	w->start_ns = end_ns;
 	w->begun = false;
 	w->bytes.len = 0;

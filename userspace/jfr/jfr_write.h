@@ -16,7 +16,7 @@
 struct jfr_writer;
 
 /* A finished chunk. It can be read alone, and stands in a file behind any other one. */
-struct jfr_chunk {
+struct jfr_finished_chunk {
 	void *bytes; /* valid during the call */
 	size_t size;
 	int64_t start_ns; /* since the epoch */
@@ -31,7 +31,7 @@ struct jfr_chunk {
 #define JFR_UNDECLARED	127
 
 /* Returns 0 or a negative errno, which jfr_writer_chunk() returns. */
-typedef int jfr_chunk_sink(void *ctx, const struct jfr_chunk *chunk);
+typedef int jfr_chunk_sink(void *ctx, const struct jfr_finished_chunk *chunk);
 
 struct jfr_writer_options {
 	jfr_chunk_sink *sink;

@@ -251,6 +251,7 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 	const struct jvs_cpu_sample *sample = data;
 	struct process *p;
 	struct rec_thread *thread;
+	enum rec_thread_state state = REC_STATE_UNKNOWN;
 	struct rec_key key = { .metric = REC_CPU };
 
 	if (size < sizeof(*sample) || sample->status >= JVS_STATUS_NR) {
@@ -272,9 +273,13 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 	key.jvm = p->rec_jvm;
 	if (sample->source != JVS_SLOT_SAMPLE)
 		return; /* a test's: a switch is no CPU time */
-	if (thread)
-		thread->state_ns[state_of(rec, state_in(p, sample), thread)] += d->period_ns;
+	if (thread) {
+		state = state_of(rec, state_in(p, sample), thread);
+		thread->state_ns[state] += d->period_ns;
+	}
 	rec_add(rec, &key, 1, (int64_t)d->period_ns);
+	rec_sample(rec, &(struct rec_sample){ d->epoch_ns + (int64_t)sample->event.time_ns, key,
+					      state, (int64_t)d->period_ns });
 	d->by_status[sample->status]++;
 	d->samples++;
 }

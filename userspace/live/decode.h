@@ -48,6 +48,7 @@ struct decoder {
 	uint64_t *seen; /* borrowed; which stacks the kernel takes for known: see tables.h */
 	uint32_t slots_per_cpu;
 	uint64_t period_ns; /* what one CPU sample stands for */
+	int64_t epoch_ns;   /* since the epoch, when CLOCK_MONOTONIC was 0 */
 	/* since the start */
 	uint64_t by_status[JVS_STATUS_NR]; /* samples kept */
 	uint64_t samples;

@@ -147,6 +147,11 @@ void live_finish(struct live *live, struct recording *rec)
 	add_cost(live, rec);
 }
 
+void live_snapshot(struct live *live, struct recording *rec)
+{
+	live_finish(live, rec);
+}
+
 /* ---- asking */
 
 void live_status(struct live *live, struct live_status *out)

@@ -196,6 +196,7 @@ int live_start(struct live *live, struct recording *rec)
 	/* Unwind rows were made here and copied into BPF maps. */
 	malloc_trim(0);
 	rec_meta(rec)->start_time_ns = epoch_now();
+	live->decoder.epoch_ns = rec_meta(rec)->start_time_ns - (int64_t)monotonic_now();
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		if (!live->processes[i].target)
 			continue;
