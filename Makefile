@@ -45,12 +45,14 @@ UNIT_SRC  := $(foreach d,$(DIRS) bpf $(if $(filter model,$(DIRS)),exporters),$(w
 UNIT_OBJ  := $(patsubst %.c,$(BUILD)/asan/%.o,$(SRC) $(UNIT_SRC)) $(BUILD)/asan/tests/unit/main.o \
 	     $(BUILD)/trie_default.o
 SUITES    := $(patsubst tests/unit/%.c,%,$(UNIT_SRC))
-# The kernel, /proc and the JVM as userspace/live sees them.
-FAKES     := $(if $(filter live,$(DIRS)),tests/unit/fakes_live.c)
-FAKED     := bpf_map_update_elem bpf_map_delete_elem bpf_map_lookup_elem cost_map_bytes \
+# The kernel, /proc and the JVM as userspace/live sees them; a disk that is full for userspace/jfr.
+FAKED_live := bpf_map_update_elem bpf_map_delete_elem bpf_map_lookup_elem cost_map_bytes \
 	     target_each_thread target_thread_cpu_ns maps_read fopen jvm_threads jvm_in_code_heap \
 	     jvm_close syscall epoll_ctl bpf_program__attach_perf_event bpf_link__destroy
-WRAP      := $(if $(FAKES),$(FAKED:%=-Wl,--wrap=%))
+FAKED_jfr := pwrite ftruncate
+FAKED     := $(filter live jfr,$(DIRS))
+FAKES     := $(FAKED:%=tests/unit/fakes_%.c)
+WRAP      := $(foreach d,$(FAKED),$(FAKED_$(d):%=-Wl,--wrap=%))
 
 all: $(BUILD)/jvmscope
 

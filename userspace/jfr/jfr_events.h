@@ -144,7 +144,7 @@ enum jfr_type_id {
 
 	/* Events of the JDK that are declared only, in the order of their table. */
 	JFR_DECLARED_FIRST = 256,
-	JFR_DECLARED_END = JFR_DECLARED_FIRST + 53,
+	JFR_DECLARED_END = JFR_DECLARED_FIRST + 54,
 };
 
 /* What a number means, as annotations of its field say. */

@@ -272,6 +272,10 @@ static const struct jfr_field retransform_classes[] = {
 	{ "redefinitionId", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
 };
 
+static const struct jfr_field shutdown[] = {
+	{ "reason", NULL, JFR_STRING, JFR_UNIT_NONE },
+};
+
 static const struct jfr_field socket_read[] = {
 	{ "host", NULL, JFR_STRING, JFR_UNIT_NONE },
 	{ "address", NULL, JFR_STRING, JFR_UNIT_NONE },
@@ -426,6 +430,8 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(redefine_classes) },
 	{ "jdk.RetransformClasses", "Retransform Classes", "Java Virtual Machine/Class Loading",
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(retransform_classes) },
+	{ "jdk.Shutdown", "JVM Shutdown", "Java Virtual Machine/Runtime",
+	  JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(shutdown) },
 	{ "jdk.SocketRead", "Socket Read", "Java Application",
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(socket_read) },
 	{ "jdk.SocketWrite", "Socket Write", "Java Application",
