@@ -316,7 +316,7 @@ static void golden_samples(struct recording *rec, const uint32_t ids[GOLDEN_FRAM
 }
 
 /* Applies some rules: an exact one for application code, and prefixes. */
-static void golden_filter(struct recording *rec, enum filter_mode mode)
+static inline void golden_filter(struct recording *rec, enum filter_mode mode)
 {
 	static const char rules[] = "7 java.*\n1 com.example.*\n0 com.example.Main\n2 unused.*\n";
 	struct filter filter = { .rec = rec, .mode = mode };
@@ -351,7 +351,7 @@ static struct recording *golden_recording(void)
 
 /* Whether bytes are those of the file. name is in this folder; tests run in the root of the tree.
  */
-static void golden_compare(const char *name, const char *bytes, size_t size)
+static inline void golden_compare(const char *name, const char *bytes, size_t size)
 {
 	const char *mode = getenv("JVMSCOPE_GOLDEN");
 	bool update = mode && !strcmp(mode, "update");
