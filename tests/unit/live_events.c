@@ -204,8 +204,9 @@ static void put(struct ring *ring, uint32_t type, uint16_t misc, uint16_t size, 
 {
 	struct {
 		struct perf_event_header header;
-		uint32_t pid;
-	} record = { { .type = type, .misc = misc, .size = size }, pid };
+		uint32_t pid, tid;
+		uint64_t address; /* of PERF_RECORD_MMAP2 */
+	} record = { { .type = type, .misc = misc, .size = size }, pid, pid, 0x7000 + pid };
 	const uint8_t *bytes = (const uint8_t *)&record;
 
 	for (size_t i = 0; i < sizeof(record); i++)
@@ -213,19 +214,14 @@ static void put(struct ring *ring, uint32_t type, uint16_t misc, uint16_t size, 
 	ring->page->data_head += size;
 }
 
-static struct {
-	pid_t pid;
-	enum sideband_event event;
-} seen[16];
+static struct sideband_record seen[16];
 static size_t seen_count;
 
-static void on_seen(pid_t pid, enum sideband_event event, void *ctx)
+static void on_seen(const struct sideband_record *record, void *ctx)
 {
 	(void)ctx;
-	if (seen_count == ARRAY_SIZE(seen))
-		return;
-	seen[seen_count].pid = pid;
-	seen[seen_count++].event = event;
+	if (seen_count < ARRAY_SIZE(seen))
+		seen[seen_count++] = *record;
 }
 
 static void drain(void)
@@ -249,6 +245,7 @@ static void each_record_of_interest_is_told(void)
 	drain();
 	ASSERT_INT(seen_count, 4);
 	CU_ASSERT(seen[0].pid == 40 && seen[0].event == SIDEBAND_MAPPED);
+	ASSERT_INT(seen[0].address, 0x7000 + 40);
 	CU_ASSERT(seen[1].pid == 41 && seen[1].event == SIDEBAND_NAMED);
 	CU_ASSERT(seen[2].pid == 42 && seen[2].event == SIDEBAND_EXEC);
 	CU_ASSERT(seen[3].pid == -1 && seen[3].event == SIDEBAND_LOST);

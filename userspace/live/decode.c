@@ -127,6 +127,7 @@ static void on_stack_part(struct decoder *d, struct recording *rec, const void *
 	a->have += part->count;
 	if (part->first + part->count < part->stored)
 		return;
+	d->whole_stacks++;
 	if (d->hooks && d->hooks->stack)
 		d->hooks->stack(d->hooks->ctx, part, &a->stack);
 	if (a->have == a->stack.stored && p->target) {

@@ -52,9 +52,10 @@ struct decoder {
 	/* since the start */
 	uint64_t by_status[JVS_STATUS_NR]; /* samples kept */
 	uint64_t samples;
-	uint64_t lost_stack;  /* sample whose stack is not known: a loss */
-	uint64_t bad_records; /* not understood: a bug of ours */
-	uint64_t lost_bad;    /* of which samples: a loss */
+	uint64_t whole_stacks; /* that came */
+	uint64_t lost_stack;   /* sample whose stack is not known: a loss */
+	uint64_t bad_records;  /* not understood: a bug of ours */
+	uint64_t lost_bad;     /* of which samples: a loss */
 };
 
 /* Handles one record. */

@@ -74,15 +74,21 @@ struct sideband {
 int sideband_open(struct sideband *out);
 
 enum sideband_event {
-	SIDEBAND_MAPPED, /* a file was mapped with PROT_EXEC */
+	SIDEBAND_MAPPED, /* memory was mapped with PROT_EXEC */
 	SIDEBAND_NAMED,	 /* a thread got a name: JVMs name each at its start */
 	SIDEBAND_EXEC,	 /* the process became another program */
 	SIDEBAND_LOST,	 /* records were lost: pid is -1, anything may have happened */
 };
 
+struct sideband_record {
+	enum sideband_event event;
+	pid_t pid;
+	uint64_t address; /* SIDEBAND_MAPPED: where */
+};
+
 /* Calls seen for every record read; the same pid may come many times. */
 void sideband_drain(struct sideband *sideband,
-		    void (*seen)(pid_t pid, enum sideband_event event, void *ctx), void *ctx);
+		    void (*seen)(const struct sideband_record *record, void *ctx), void *ctx);
 void sideband_close(struct sideband *sideband);
 
 /* The largest number a CPU can have, and 1: the size of tables by CPU. Or a negative errno. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -121,15 +120,9 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	struct live *live = ctx;
 
+	live->ring_bytes += size;
 	decode_record(&live->decoder, live->rec, data, size);
 	return 0;
-}
-
-int live_watch(struct live *live, int fd, uint32_t flags)
-{
-	struct epoll_event event = { .events = EPOLLIN | flags, .data.fd = fd };
-
-	return epoll_ctl(live->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
 static int open_waiting(struct live *live)
@@ -138,18 +131,15 @@ static int open_waiting(struct live *live)
 
 	live->ring =
 		ring_buffer__new(bpf_map__fd(live->skel->maps.jvs_events), on_record, live, NULL);
-	live->epoll = epoll_create1(EPOLL_CLOEXEC);
-	live->retry = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (!live->ring || live->epoll < 0 || live->retry < 0) {
-		err = -errno;
-		log_error("ring buffer: cannot be opened: %s", strerror(errno));
+	err = live->ring ? pace_open(&live->pace) : -errno;
+	if (!err)
+		err = pace_add(&live->pace, &live->ring_pace, ring_buffer__epoll_fd(live->ring));
+	if (err) {
+		log_error("ring buffer: cannot be opened: %s", strerror(-err));
 		return err;
 	}
-	err = live_watch(live, ring_buffer__epoll_fd(live->ring), 0);
-	if (!err)
-		err = live_watch(live, live->retry, 0);
-	if (!err && sideband_open(&live->sideband) == 0)
-		err = live_watch(live, live->sideband.epoll, 0);
+	if (sideband_open(&live->sideband) == 0)
+		err = pace_add(&live->pace, &live->sideband_pace, live->sideband.epoll);
 	return err;
 }
 
@@ -178,7 +168,7 @@ int live_open(const struct live_options *options, struct live **out)
 		return -ENOMEM;
 	}
 	live->options = *options;
-	live->epoll = live->retry = -1;
+	live->pace = (struct pace){ .epoll = -1, .timer = -1 };
 	allow_many_files();
 	live->sideband.epoll = -1;
 	live->open_cpu_ns = cost_own_cpu_ns();
@@ -217,10 +207,7 @@ void live_close(struct live *live)
 	ring_buffer__free(live->ring);
 	tables_close(&live->tables);
 	jvmscope_bpf__destroy(live->skel);
-	if (live->epoll >= 0)
-		close(live->epoll);
-	if (live->retry >= 0)
-		close(live->retry);
+	pace_close(&live->pace);
 	free(live);
 }
 

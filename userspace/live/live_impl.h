@@ -6,6 +6,7 @@
 #include "live/events.h"
 #include "live/images.h"
 #include "live/live.h"
+#include "live/pace.h"
 #include "live/process.h"
 #include "live/tables.h"
 
@@ -34,9 +35,15 @@ struct live {
 	uint32_t process_count;
 	struct decoder decoder;
 	struct recording *rec; /* while live_poll drains */
-	int epoll;
-	int retry; /* timerfd, armed while a JVM is starting */
-	bool retry_armed;
+	struct pace pace;
+	struct paced ring_pace;
+	uint64_t ring_ns;    /* CLOCK_MONOTONIC, when the ring was due last */
+	uint64_t ring_bytes; /* drained since */
+	struct paced sideband_pace;
+	/* records of the side band at the last look, by whether they told of a target */
+	uint32_t told, foreign;
+	uint64_t prompt_ns; /* CLOCK_MONOTONIC: until then the ring wakes us at once */
+	uint64_t retry_ns;  /* the same: a JVM that is starting is looked at; 0: none is */
 	uint64_t open_cpu_ns;
 	/* of ended targets whose place was taken */
 	uint64_t gone_cpu_ns;
@@ -44,12 +51,6 @@ struct live {
 	uint32_t ticks;
 	bool running;
 };
-
-/*
- * Adds a descriptor to those live_fd() waits for. flags: of epoll_ctl(), beside EPOLLIN.
- * Returns 0 or a negative errno.
- */
-int live_watch(struct live *live, int fd, uint32_t flags);
 
 /* What is left to say of one thread, for the last time or so far. */
 void live_finish_thread(struct process *p, const struct known_thread *known, struct recording *rec);

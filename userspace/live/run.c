@@ -3,10 +3,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "jvm/jvm.h"
@@ -17,9 +14,19 @@
 
 /* The part of live.h that works while sampling: targets come and go, records are drained. */
 
-#define RETRY_NS	5000000	 /* how often a JVM that is starting is looked at */
-#define THREADS_NS	20000000 /* the least time between two looks at new threads */
-#define REMAP_NS	4000000	 /* the least time between two looks at the mappings */
+#define RETRY_NS   5000000  /* how often a JVM that is starting is looked at */
+#define THREADS_NS 20000000 /* the least time between two looks at new threads */
+#define REMAP_NS   4000000  /* the least time between two looks at the mappings */
+
+/*
+ * New stacks wait so long: the code they name is hardly ever gone by then. A JVM that was just
+ * found may be over soon, and its last stacks could not be named any more.
+ */
+#define STACKS_NS  40000000
+#define PROMPT_NS  2000000000
+#define RING_PART  16	    /* it may fill this part of the ring meanwhile */
+#define FOREIGN_NS 10000000 /* the side band rests so long when it told of other processes */
+
 #define TICKS_REFRESH	10 /* live_tick calls between two looks at what a JVM's layout lacks */
 #define REFRESHES_OFTEN 20 /* looks at each tick, after the JVM was found */
 #define TICKS_CPUS	10 /* live_tick calls between two looks at the CPUs */
@@ -33,12 +40,12 @@
 
 /* ---- targets */
 
-static void arm_retry(struct live *live)
+static uint64_t monotonic_now(void)
 {
-	struct itimerspec spec = { .it_value.tv_nsec = RETRY_NS };
+	struct timespec now;
 
-	live->retry_armed = true;
-	timerfd_settime(live->retry, 0, &spec, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* One look for the JVM. Afterwards the mappings are told apart from the code heap. */
@@ -49,7 +56,7 @@ static int look_for_jvm(struct live *live, struct process *p)
 
 	p->looks++;
 	if (err == -EAGAIN && p->looks < LOOKS_OFTEN)
-		arm_retry(live);
+		live->retry_ns = monotonic_now() + RETRY_NS;
 	if (err == -EAGAIN && p->looks == LOOKS_OFTEN * 2)
 		log_warn("pid %d: its JVM is starting or makes no sense: native frames only so far",
 			 p->target->pid);
@@ -57,6 +64,7 @@ static int look_for_jvm(struct live *live, struct process *p)
 		return err;
 	process_refresh_mappings(p, &live->images, &live->tables);
 	process_refresh_threads(p, &live->tables, !live->running);
+	live->prompt_ns = monotonic_now() + PROMPT_NS;
 	return 0;
 }
 
@@ -114,7 +122,7 @@ int live_add(struct live *live, pid_t pid, bool must_be_jvm, uint32_t *index)
 			log_error("pid %d: its JVM cannot be read: %s", pid, strerror(-err));
 		goto out;
 	}
-	err = live_watch(live, p->target->pidfd, EPOLLONESHOT);
+	err = pace_add_once(&live->pace, p->target->pidfd);
 	if (err)
 		goto out;
 	process_refresh_threads(p, &live->tables, true);
@@ -171,14 +179,6 @@ static void describe_new(struct live *live, struct recording *rec)
 
 /* ---- running */
 
-static uint64_t monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int64_t epoch_now(void)
 {
 	struct timespec now;
@@ -216,22 +216,34 @@ int live_start(struct live *live, struct recording *rec)
 
 int live_fd(const struct live *live)
 {
-	return live->epoll;
+	return live->pace.epoll;
 }
 
-static void on_sideband(pid_t pid, enum sideband_event event, void *ctx)
+/* The code cache grows by mapping, several times a second: no file is behind it. */
+static bool is_code_heap(const struct process *p, const struct sideband_record *record)
+{
+	return record->event == SIDEBAND_MAPPED && p->jvm &&
+	       jvm_in_code_heap(p->jvm, record->address);
+}
+
+static void on_sideband(const struct sideband_record *record, void *ctx)
 {
 	struct live *live = ctx;
+	bool told = false;
 
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
 
-		if (!p->target || (pid >= 0 && p->target->pid != pid))
+		if (!p->target || (record->pid >= 0 && p->target->pid != record->pid) ||
+		    is_code_heap(p, record))
 			continue;
-		p->exec |= event == SIDEBAND_EXEC;
-		p->remap |= event != SIDEBAND_NAMED;
-		p->rethread |= event != SIDEBAND_MAPPED;
+		told = true;
+		p->exec |= record->event == SIDEBAND_EXEC;
+		p->remap |= record->event != SIDEBAND_NAMED;
+		p->rethread |= record->event != SIDEBAND_MAPPED;
 	}
+	live->told += told;
+	live->foreign += !told;
 }
 
 static void remap_process(struct live *live, struct process *p, struct recording *rec)
@@ -249,43 +261,38 @@ static void remap_process(struct live *live, struct process *p, struct recording
 	describe(p, rec);
 }
 
-/* A process that maps code in a loop must not take all our time: one look in REMAP_NS. */
-static void remap(struct live *live, struct recording *rec)
+static bool wants_remap(const struct process *p)
 {
-	uint64_t now_ns = monotonic_now();
+	return p->target && p->state != PROCESS_ENDED && p->remap;
+}
 
+/* A process that maps code in a loop must not take all our time: one look in REMAP_NS. */
+static void remap(struct live *live, struct recording *rec, uint64_t now_ns)
+{
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
 
-		if (!p->target || p->state == PROCESS_ENDED || !p->remap)
+		if (!wants_remap(p) || now_ns - p->remap_ns < REMAP_NS)
 			continue;
-		if (now_ns - p->remap_ns < REMAP_NS) {
-			arm_retry(live);
-			continue;
-		}
 		p->remap = false;
 		p->remap_ns = now_ns;
 		remap_process(live, p, rec);
 	}
 }
 
-/* The retry timer: JVMs that are starting are looked at again. */
-static void retry_waiting(struct live *live)
+/* JVMs that are starting are looked at again. */
+static void retry_waiting(struct live *live, uint64_t now_ns)
 {
-	uint64_t expired;
-
-	if (!live->retry_armed || read(live->retry, &expired, sizeof(expired)) != sizeof(expired))
+	if (!live->retry_ns || now_ns < live->retry_ns)
 		return;
-	live->retry_armed = false;
+	live->retry_ns = 0;
 	for (uint32_t i = 0; i < live->process_count; i++)
 		live->processes[i].remap |= live->processes[i].state == PROCESS_WAITING;
 }
 
 /* Which thread is which JavaThread is wanted soon, but thousands may start in a second. */
-static void look_at_new_threads(struct live *live)
+static void look_at_new_threads(struct live *live, uint64_t now_ns)
 {
-	uint64_t now_ns = monotonic_now();
-
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
 
@@ -298,26 +305,78 @@ static void look_at_new_threads(struct live *live)
 	}
 }
 
-/* A target that ended wakes us once: until the next tick its pidfd would be readable for ever. */
-static void forget_woken(struct live *live)
+/* Whether what comes until the ring's rest is over would fill too much of it. */
+static bool ring_fills_fast(const struct live *live, uint64_t now_ns)
 {
-	struct epoll_event events[JVS_MAX_TARGETS];
+	double per_ns = (double)live->ring_bytes / (double)(now_ns - live->ring_ns + 1);
 
-	epoll_wait(live->epoll, events, JVS_MAX_TARGETS, 0);
+	return per_ns * STACKS_NS > (double)live->options.ring_bytes / RING_PART;
+}
+
+static int drain_ring(struct live *live, struct recording *rec, uint64_t now_ns)
+{
+	uint64_t had = live->decoder.whole_stacks;
+	int count;
+
+	live->rec = rec;
+	count = ring_buffer__consume(live->ring);
+	if (!pace_is_due(&live->ring_pace, now_ns))
+		return count;
+	if (live->decoder.whole_stacks == had || now_ns < live->prompt_ns ||
+	    ring_fills_fast(live, now_ns))
+		pace_arm(&live->pace, &live->ring_pace);
+	else
+		pace_rest(&live->ring_pace, now_ns + STACKS_NS);
+	live->ring_ns = now_ns;
+	live->ring_bytes = 0;
+	return count;
+}
+
+static void drain_sideband(struct live *live, uint64_t now_ns)
+{
+	live->told = live->foreign = 0;
+	sideband_drain(&live->sideband, on_sideband, live);
+	if (live->sideband.count == 0 || !pace_is_due(&live->sideband_pace, now_ns))
+		return;
+	if (live->foreign && !live->told)
+		pace_rest(&live->sideband_pace, now_ns + FOREIGN_NS);
+	else
+		pace_arm(&live->pace, &live->sideband_pace);
+}
+
+/* A time of 0 is none. */
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	if (!a || !b)
+		return a + b;
+	return a < b ? a : b;
+}
+
+/* When something is to be done although nothing wakes us. */
+static uint64_t next_look_ns(const struct live *live)
+{
+	uint64_t next_ns = earlier(live->ring_pace.due_ns, live->sideband_pace.due_ns);
+
+	next_ns = earlier(next_ns, live->retry_ns);
+	for (uint32_t i = 0; i < live->process_count; i++)
+		if (wants_remap(&live->processes[i]))
+			next_ns = earlier(next_ns, live->processes[i].remap_ns + REMAP_NS);
+	return next_ns;
 }
 
 int live_poll(struct live *live, struct recording *rec)
 {
+	uint64_t now_ns = monotonic_now();
 	int count;
 
 	describe_new(live, rec);
-	forget_woken(live);
-	live->rec = rec;
-	count = ring_buffer__consume(live->ring);
-	sideband_drain(&live->sideband, on_sideband, live);
-	retry_waiting(live);
-	remap(live, rec);
-	look_at_new_threads(live);
+	pace_take(&live->pace, now_ns);
+	count = drain_ring(live, rec, now_ns);
+	drain_sideband(live, now_ns);
+	retry_waiting(live, now_ns);
+	remap(live, rec, now_ns);
+	look_at_new_threads(live, now_ns);
+	pace_wake_at(&live->pace, next_look_ns(live));
 	return count;
 }
 
@@ -342,7 +401,7 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 	if (!target_alive(p->target)) {
 		process_read_cpu(p, false);
 		live_poll(live, rec);
-		epoll_ctl(live->epoll, EPOLL_CTL_DEL, p->target->pidfd, NULL);
+		pace_remove(&live->pace, p->target->pidfd);
 		process_end(p, &live->tables);
 		live_finish_process(p, rec);
 		return;

@@ -94,38 +94,57 @@ static void copy_out(const uint8_t *data, uint64_t from, void *to, size_t size)
 	memcpy((uint8_t *)to + first, data, size - first);
 }
 
+/* The start of a record, as far as it is read here; the records asked for begin with the pid. */
+struct raw_record {
+	struct perf_event_header header;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t address; /* PERF_RECORD_MMAP2 */
+};
+
+/* Returns whether the record is one of those that are told. */
+static bool parse(const struct raw_record *raw, struct sideband_record *out)
+{
+	*out = (struct sideband_record){ .pid = (pid_t)raw->pid };
+	switch (raw->header.type) {
+	case PERF_RECORD_MMAP2:
+		out->event = SIDEBAND_MAPPED;
+		out->address = raw->address;
+		return true;
+	case PERF_RECORD_COMM:
+		out->event = raw->header.misc & PERF_RECORD_MISC_COMM_EXEC ? SIDEBAND_EXEC
+									   : SIDEBAND_NAMED;
+		return true;
+	case PERF_RECORD_LOST:
+		*out = (struct sideband_record){ .event = SIDEBAND_LOST, .pid = -1 };
+		return true;
+	}
+	return false;
+}
+
 static void drain_cpu(struct sideband_cpu *cpu,
-		      void (*seen)(pid_t pid, enum sideband_event event, void *ctx), void *ctx)
+		      void (*seen)(const struct sideband_record *record, void *ctx), void *ctx)
 {
 	uint64_t head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = cpu->page->data_tail;
 	const uint8_t *data = (const uint8_t *)cpu->page + PAGE;
 
 	while (tail + sizeof(struct perf_event_header) <= head) {
-		struct {
-			struct perf_event_header header;
-			uint32_t pid; /* first word of the records asked for */
-		} record = { 0 };
+		struct raw_record raw = { 0 };
+		struct sideband_record record;
 
-		copy_out(data, tail, &record, sizeof(record));
-		if (record.header.size < sizeof(record.header))
+		copy_out(data, tail, &raw, sizeof(raw));
+		if (raw.header.size < sizeof(raw.header))
 			break;
-		if (record.header.type == PERF_RECORD_MMAP2)
-			seen((pid_t)record.pid, SIDEBAND_MAPPED, ctx);
-		else if (record.header.type == PERF_RECORD_COMM)
-			seen((pid_t)record.pid,
-			     record.header.misc & PERF_RECORD_MISC_COMM_EXEC ? SIDEBAND_EXEC
-									     : SIDEBAND_NAMED,
-			     ctx);
-		else if (record.header.type == PERF_RECORD_LOST)
-			seen(-1, SIDEBAND_LOST, ctx);
-		tail += record.header.size;
+		if (parse(&raw, &record))
+			seen(&record, ctx);
+		tail += raw.header.size;
 	}
 	__atomic_store_n(&cpu->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
 void sideband_drain(struct sideband *sideband,
-		    void (*seen)(pid_t pid, enum sideband_event event, void *ctx), void *ctx)
+		    void (*seen)(const struct sideband_record *record, void *ctx), void *ctx)
 {
 	for (size_t i = 0; i < sideband->count; i++)
 		drain_cpu(&sideband->cpus[i], seen, ctx);
