@@ -78,3 +78,38 @@ def many_threads(run, seconds):
         recording.quality["own_rss_bytes"] >> 20))
     expect(recording.quality["own_map_bytes"] <= 32 << 20, "maps %d MiB" % (
         recording.quality["own_map_bytes"] >> 20))
+
+
+NAMES = {
+    "short",
+    "a name that is longer than fifteen bytes",
+    "größer als fünfzehn Zeichen",
+    "漢字の名前 ☃ 😀 end",
+    "control�characters�are replaced",
+    "renamed while it runs",
+}
+
+
+@test("Java names of threads", quick=["G1"], lowest=17, params={
+    "G1": {"flags": ["-XX:+UseG1GC"]},
+    "Serial": {"flags": ["-XX:+UseSerialGC"]},
+    "Parallel": {"flags": ["-XX:+UseParallelGC"]},
+    "ZGC": {"flags": ["-XX:+UseZGC"], "moving": True},
+    "Shenandoah": {"flags": ["-XX:+UseShenandoahGC"], "moving": True},
+    "wide references": {"flags": ["-XX:-UseCompressedOops"]},
+    "wide classes": {"flags": ["-XX:-UseCompressedClassPointers"]},
+    "shifted base": {"flags": ["-XX:HeapBaseMinAddress=40g"]},
+    "compact headers": {"flags": ["-XX:+UnlockExperimentalVMOptions",
+                                  "-XX:+UseCompactObjectHeaders"]}})
+def java_names(run, flags, moving=False):
+    jvm = run.java("NamedThreads", 5, flags=flags)
+    recording = run.record(jvm.pid, 2, "-F", 499)
+    found = {thread["name"] for thread in recording.threads if thread["group"] == "java"}
+    wanted = NAMES
+    if moving and "renamed while it runs" not in found:
+        # It cannot be told from a name that is not up to date: the kernel's is taken.
+        wanted = NAMES - {"renamed while it runs"} | {"a first name, w"}
+    expect(wanted <= found, "no thread is called %s; there are %s" % (wanted - found, found))
+    for name in wanted:
+        expect(total(recording.samples(name=name)) > 20, "few samples on %s" % name)
+    run.note("renamed thread: %s" % ("by its new name" if wanted == NAMES else "by its old name"))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvm/flags.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static int read_names(const struct target *t, const struct hotspot *h, struct fl
 	int err;
 
 	if (!addresses)
-		return -1;
+		return -ENOMEM;
 	for (size_t i = 0; i < flags->count; i++)
 		addresses[i] = flag_word(flags, i, h->field.flag_name);
 	err = strings_read(t, addresses, flags->count, &flags->names);
@@ -57,11 +58,11 @@ static int read_flags(const struct target *t, const struct hotspot *h, struct fl
 
 	if (!h->flag_bytes || field_read(t, 0, h->field.flags, &array) ||
 	    field_read(t, 0, h->field.flag_count, &count) || count > FLAGS_MAX)
-		return -1;
+		return -ENOENT;
 	flags.count = count;
 	flags.bytes = malloc(count * flags.stride + 1);
 	if (!flags.bytes)
-		return -1;
+		return -ENOMEM;
 	err = target_read(t, array, flags.bytes, count * flags.stride);
 	if (!err)
 		err = read_names(t, h, &flags);
@@ -106,4 +107,20 @@ const char *flags_gc_name(const struct target *t, const struct hotspot *h, int m
 	free(flags.bytes);
 	strings_free(&flags.names);
 	return name;
+}
+
+int flags_read(const struct target *t, const struct hotspot *h, const char *const *names,
+	       size_t count, bool *set)
+{
+	struct flags flags;
+	int err;
+
+	err = read_flags(t, h, &flags);
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++)
+		set[i] = is_set(t, h, &flags, names[i]);
+	free(flags.bytes);
+	strings_free(&flags.names);
+	return 0;
 }

@@ -12,4 +12,11 @@ struct target;
  */
 const char *flags_gc_name(const struct target *t, const struct hotspot *h, int major);
 
+/*
+ * Whether each of these flags is set; one that this JVM does not have is not. Returns 0, or a
+ * negative errno when the flags cannot be read.
+ */
+int flags_read(const struct target *t, const struct hotspot *h, const char *const *names,
+	       size_t count, bool *set);
+
 #endif

@@ -13,6 +13,7 @@
 #include "jvm/method.h"
 #include "jvm/names.h"
 #include "jvm/nmethod.h"
+#include "jvm/threadname.h"
 #include "jvm/threads.h"
 #include "jvm/vmstructs.h"
 #include "target/image.h"
@@ -20,6 +21,7 @@
 #include "target/target.h"
 
 #define VERSION_MAX	 128
+#define NAMES_TRIES	 16 /* looks for where names of threads lie */
 #define BLOB_NAME_MAX	 256
 #define BLOB_NAMES_LIMIT (1u << 20)  /* bytes; a JVM has some 200 blob names */
 #define METHODS_LIMIT	 (32u << 20) /* bytes: some 100,000 methods */
@@ -42,6 +44,9 @@ struct jvm {
 	uint32_t refreshes;
 	int major;
 	const char *gc_name;
+	struct threadnames threadnames;
+	int names_err; /* of threadname_find: -EAGAIN before */
+	uint32_t names_tries;
 	char version[VERSION_MAX];
 };
 
@@ -164,6 +169,7 @@ int jvm_open(const struct target *t, const struct maps *maps, struct jvm **out)
 	read_version(t, &jvm->hotspot, jvm->major, jvm->version);
 	jvm->gc_name = flags_gc_name(t, &jvm->hotspot, jvm->major);
 
+	jvm->names_err = -EAGAIN;
 	jvm->methods.target = t;
 	jvm->methods.hotspot = &jvm->hotspot;
 	jvm->methods.bias = jvm->major >= 20;
@@ -360,4 +366,26 @@ size_t jvm_memory(const struct jvm *jvm)
 {
 	return sizeof(*jvm) + methods_memory(&jvm->methods) + nmethods_memory(&jvm->nmethods) +
 	       names_memory(&jvm->blob_names);
+}
+
+_Static_assert(JVM_THREAD_NAME_MAX == THREADNAME_MAX, "one limit");
+
+/* Classes that are not there yet will be, as long as it is starting. */
+static bool names_are_found(struct jvm *jvm)
+{
+	if (jvm->names_err && jvm->names_tries < NAMES_TRIES) {
+		jvm->names_tries++;
+		jvm->names_err = threadname_find(jvm->target, &jvm->hotspot, jvm->major,
+						 jvm->gc_name, &jvm->threadnames);
+	}
+	return !jvm->names_err;
+}
+
+int jvm_thread_name(struct jvm *jvm, uint64_t java_thread, const char *comm,
+		    char to[JVM_THREAD_NAME_MAX])
+{
+	if (!names_are_found(jvm))
+		return jvm->names_err;
+	return threadname_read(jvm->target, &jvm->hotspot, &jvm->threadnames, java_thread, comm,
+			       to);
 }

@@ -95,6 +95,16 @@ uint32_t jvm_thread_state(const struct jvm *jvm, uint32_t raw);
  */
 int jvm_threads(struct jvm *jvm, struct jvm_thread **out, size_t *count);
 
+#define JVM_THREAD_NAME_MAX 256
+
+/*
+ * java.lang.Thread's name of a thread: valid UTF-8, cut at JVM_THREAD_NAME_MAX - 1 bytes. comm is
+ * the kernel's name of it, which says whether a doubtful one is right. Returns 0, or a negative
+ * errno when the kernel's name must do. Never logs. See threadname.h.
+ */
+int jvm_thread_name(struct jvm *jvm, uint64_t java_thread, const char *comm,
+		    char to[JVM_THREAD_NAME_MAX]);
+
 /* ---- naming frames */
 
 struct jvm_method {

@@ -121,6 +121,7 @@ struct fields {
 	struct field anchor_pc;
 	struct field anchor_fp;
 	struct field wrapper_anchor;
+	struct field thread_object;	/* a reference (8 to 15), or an OopHandle */
 	struct field thread_cont_entry; /* 21+ */
 	struct field cont_return_pc;	/* static, 21+ */
 
@@ -142,6 +143,20 @@ struct fields {
 	struct field flag_count;     /* static */
 	struct field flag_name;
 	struct field flag_address;
+
+	/* the Java heap */
+	struct field thread_klass;	 /* static, of java.lang.Thread */
+	struct field string_klass;	 /* static, of java.lang.String */
+	struct field klass_fields;	 /* Array<u2>*, 8 to 20 */
+	struct field klass_field_count;	 /* 8 to 20 */
+	struct field klass_field_stream; /* Array<u1>*, 21+ */
+	struct field narrow_base;	 /* static */
+	struct field narrow_shift;	 /* static */
+	struct field z_globals;		 /* static, the members point to variables */
+	struct field z_bad_mask;
+	struct field z_good_mask;
+	struct field z_offset_mask;
+	struct field z_load_shift; /* 21+ */
 
 	/* how it was started */
 	struct field java_command;  /* static, char*: main class and its arguments */

@@ -333,14 +333,18 @@ int vmstructs_read(const struct target *t, const struct vmstructs_table tables[V
 
 const struct vm_field *vmstructs_field(const struct vmstructs *vm, const char *name)
 {
-	const char *colons = NULL;
+	const char *colons = NULL, *bracket = strchr(name, '[');
 	char type_name[TYPE_MAX];
 	struct vm_field key = { .type = type_name };
 	const struct vm_field *field;
 	const struct vm_type *type;
 
-	/* "HeapBlock::Header::_length": the last one parts type and field. */
-	for (const char *at = strstr(name, "::"); at; at = strstr(at + 2, "::"))
+	/*
+	 * "HeapBlock::Header::_length": the last one parts type and field, but for
+	 * "vmClasses::_klasses[static_cast<int>(vmClassID::Thread_klass_knum)]".
+	 */
+	for (const char *at = strstr(name, "::"); at && (!bracket || at < bracket);
+	     at = strstr(at + 2, "::"))
 		colons = at;
 	if (!colons || (size_t)(colons - name) >= sizeof(type_name))
 		return NULL;

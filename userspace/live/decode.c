@@ -12,7 +12,6 @@
 #define STACKS_PER_GENERATION (1u << 17)
 #define GROUP_JAVA	      "java"
 #define GROUP_NATIVE	      "native"
-#define THREAD_NAME_MAX	      64
 #define CPUS_MAX	      8192 /* the largest CONFIG_NR_CPUS */
 
 /* ---- stacks */
@@ -178,41 +177,52 @@ static const char *group_of(const char *name, bool java)
 	return java ? GROUP_JAVA : GROUP_NATIVE;
 }
 
-static bool is_java_thread(const struct process *p, pid_t tid)
+static struct known_thread *java_thread_of(const struct process *p, pid_t tid)
 {
 	uint32_t at;
 
-	return map64_get(&p->threads, (uint64_t)tid, &at) && p->known[at].java_thread;
+	return map64_get(&p->threads, (uint64_t)tid, &at) && p->known[at].java_thread
+		       ? &p->known[at]
+		       : NULL;
 }
 
 static void name_thread(struct process *p, struct recording *rec, struct rec_thread *thread,
 			bool java)
 {
-	char name[THREAD_NAME_MAX];
+	struct known_thread *known = java_thread_of(p, thread->tid);
+	char name[JVM_THREAD_NAME_MAX];
 	const char *group;
 
 	target_thread_name(p->target, thread->tid, name, sizeof(name));
 	if (thread->name && strcmp(name, "?") == 0)
 		return; /* it is gone: what it was called stays */
-	group = group_of(name, java);
+	group = group_of(name, java || known);
+	if (known && p->jvm) {
+		known->asked = true;
+		if (!jvm_thread_name(p->jvm, known->java_thread, name, name))
+			known->named = true;
+		else if (known->named && thread->name)
+			return; /* not to be read just now: what it was called stays */
+	}
 	thread->name = rec_string(rec, name, strlen(name));
 	thread->group = rec_string(rec, group, strlen(group));
 }
 
 void decode_name_thread(struct process *p, struct recording *rec, struct rec_thread *thread)
 {
-	name_thread(p, rec, thread, is_java_thread(p, thread->tid));
+	name_thread(p, rec, thread, false);
 }
 
 static struct rec_thread *thread_of(struct process *p, struct recording *rec, pid_t tid, bool java,
 				    uint32_t *id)
 {
+	const struct known_thread *known = java_thread_of(p, tid);
 	struct rec_thread *thread;
 
 	*id = rec_thread(rec, p->rec_jvm, tid);
 	thread = rec_thread_get(rec, *id);
-	if (thread && !thread->name)
-		name_thread(p, rec, thread, java || is_java_thread(p, tid));
+	if (thread && (!thread->name || (known && !known->asked)))
+		name_thread(p, rec, thread, java);
 	else if (thread && java && strcmp(rec_text(rec, thread->group), GROUP_NATIVE) == 0)
 		thread->group = rec_string(rec, GROUP_JAVA, strlen(GROUP_JAVA));
 	return thread;

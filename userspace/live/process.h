@@ -76,6 +76,8 @@ struct known_thread {
 	uint64_t last_cpu_ns;
 	uint64_t before_cpu_ns; /* used by ended threads that had the same tid */
 	uint32_t round;		/* last seen in */
+	bool asked;		/* for its Java name */
+	bool named;		/* by it */
 };
 
 /*
