@@ -103,9 +103,10 @@ static void put_big_endian(uint8_t *to, uint64_t value, int size)
 
 static void fill_header(struct jfr_writer *w, size_t checkpoint, int64_t end_ns)
 {
+	static const uint8_t magic_and_version[] = { 'F', 'L', 'R', 0, 0, 2, 0, 1 };
 	uint8_t *header = w->bytes.data;
 
-	memcpy(header, "FLR\0\0\2\0\1", 8);
+	memcpy(header, magic_and_version, sizeof(magic_and_version));
 	put_big_endian(header + 8, w->bytes.len, 8);
 	put_big_endian(header + 16, checkpoint, 8);
 	put_big_endian(header + 24, w->metadata, 8);
