@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""schema.py FILE... - checks JSON files of jvmscope against docs/json-schema.json.
+"""schema.py FILE... - checks JSON files of jvmscope against the schema that they name.
 
-Also what a schema cannot say: indexes are inside their tables, counts add up. The last line is
+Of recordings also what a schema cannot say: indexes are inside their tables, counts add up. The
+last line is
 "N passed, N failed, N skipped"; without python3-jsonschema the schema itself is skipped.
 """
 import json
@@ -14,7 +15,9 @@ try:
 except ImportError:
     jsonschema = None
 
-SCHEMA = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "json-schema.json")
+DOCS = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
+RECORDING = "jvmscope/1"
+SCHEMAS = {RECORDING: "json-schema.json", "jvmscope-ps/1": "ps-schema.json"}
 
 
 def indexes(doc):
@@ -67,14 +70,18 @@ def sums(doc):
     yield "samples of threads", [thread["samples"] for thread in doc["threads"]], by_thread
 
 
-def problems(path, schema):
+def problems(path, schemas):
     with open(path, "rb") as file:
         doc = json.loads(file.read().decode("utf-8", "strict"))
+    if doc.get("schema") not in schemas:
+        return [f"no schema is called {doc.get('schema')}"]
     if jsonschema:
-        validator = jsonschema.Draft202012Validator(schema)
+        validator = jsonschema.Draft202012Validator(schemas[doc["schema"]])
         found = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(doc)]
         if found:
             return found
+    if doc["schema"] != RECORDING:
+        return []
     found = [f"{where}: {index} is outside of {size}" for where, index, size in indexes(doc)
              if index is not None and not 0 <= index < size]
     return found + [f"{text}: {left} and {right}" for text, left, right in sums(doc)
@@ -83,14 +90,16 @@ def problems(path, schema):
 
 def main(paths):
     failed = 0
-    with open(SCHEMA, encoding="utf-8") as file:
-        schema = json.load(file)
-    if jsonschema:
-        jsonschema.Draft202012Validator.check_schema(schema)
-    else:
+    schemas = {}
+    for name, file_name in SCHEMAS.items():
+        with open(os.path.join(DOCS, file_name), encoding="utf-8") as file:
+            schemas[name] = json.load(file)
+        if jsonschema:
+            jsonschema.Draft202012Validator.check_schema(schemas[name])
+    if not jsonschema:
         print("python3-jsonschema is missing: the schema is skipped")
     for path in paths:
-        found = problems(path, schema)
+        found = problems(path, schemas)
         failed += bool(found)
         for text in found[:20]:
             print(f"{path}: {text}")

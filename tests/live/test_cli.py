@@ -273,13 +273,25 @@ def ends_by(run, number):
     expect(recording.quality["samples"] > 0, "no samples")
 
 
+def check_schema(*paths):
+    checker = jdks.ROOT / "tests" / "golden" / "schema.py"
+    ended = subprocess.run([checker, *paths], capture_output=True, text=True, check=False)
+    expect(ended.returncode == 0, ended.stdout[-1000:] + ended.stderr[-500:])
+
+
 @test("ps, doctor, version, help", quick=True, each_jdk=False)
 def other_commands(run):
     jvm = run.java("Idle", 60)
     status, out, err = run_scope(run, ["ps", "--json"])
     expect(status == 0, "ps: status %s: %s" % (status, err))
-    rows = json.loads("\n".join(out))
-    rows = rows["jvms"] if isinstance(rows, dict) else rows
+    document = json.loads("\n".join(out))
+    expect(document["schema"] == "jvmscope-ps/1", "schema %s" % document["schema"])
+    listed = run.output()
+    listed.write_text("\n".join(out), encoding="utf-8")
+    recorded = run.output()
+    run.finish(run.scope("-p", jvm.pid, "-d", 1, "-f", recorded, "--no-progress"), recorded)
+    check_schema(listed, recorded)
+    rows = document["jvms"]
     mine = [row for row in rows if row["pid"] == jvm.pid]
     expect(len(mine) == 1, "ps does not list %d" % jvm.pid)
     expect(mine[0]["main_class"] == "Idle", "main class %s" % mine[0]["main_class"])

@@ -138,7 +138,7 @@ static int print_json(const struct jvm_list *list)
 	yajl_gen_config(gen, yajl_gen_beautify, 1);
 	yajl_gen_map_open(gen);
 	gen_string(gen, "schema");
-	gen_string(gen, "jvmscope/1");
+	gen_string(gen, "jvmscope-ps/1");
 	gen_string(gen, "jvms");
 	yajl_gen_array_open(gen);
 	for (size_t i = 0; i < list->count; i++)
