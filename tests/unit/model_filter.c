@@ -284,6 +284,42 @@ static void drop_takes_out_what_has_no_application_frame(void)
 	ASSERT_INT(rule, 0);
 }
 
+/* One row each time, as an output that says when needs them. */
+static void add_rows(const char *names, int64_t count)
+{
+	uint32_t frames[16];
+	size_t depth = frames_of(names, frames);
+	struct rec_sample sample = { .key = { .metric = REC_CPU, .jvm = 1, .thread = 1 } };
+
+	add(names, 1, count);
+	sample.key.stack = depth ? rec_stack(rec, frames, depth, REC_STACK_COMPLETE) : 0;
+	for (int64_t i = 0; i < count; i++) {
+		sample.time_ns = i;
+		rec_sample(rec, &sample);
+	}
+}
+
+static void rows_of_samples_go_with_their_stacks(void)
+{
+	const struct rec_sample *samples;
+	size_t count;
+
+	rec_samples_keep(rec, true);
+	add_rows("java.a.B c", 2);
+	add_rows("", 1);
+	add_rows("java.a.B app.Main", 3);
+	begin(FILTER_DROP);
+	ASSERT_INT(filter_apply(&filter, "file"), 0);
+
+	samples = rec_samples(rec, &count);
+	ASSERT_INT(count, 3);
+	for (size_t i = 0; i < count; i++) {
+		ASSERT_INT(samples[i].time_ns, i);
+		CU_ASSERT_STRING_EQUAL(text_of_stack(samples[i].key.stack),
+				       "[library] app.Main.run");
+	}
+}
+
 static void off_does_nothing(void)
 {
 	uint32_t frames[16], rule;
@@ -321,6 +357,7 @@ static CU_TestInfo tests[] = {
 	{ "folded stacks that are equal become one", folded_stacks_that_are_equal_become_one },
 	{ "drop takes out what has no application frame",
 	  drop_takes_out_what_has_no_application_frame },
+	{ "rows of samples go with their stacks", rows_of_samples_go_with_their_stacks },
 	{ "off does nothing", off_does_nothing },
 	{ "without rules all is application code", without_rules_all_is_application_code },
 	CU_TEST_INFO_NULL,

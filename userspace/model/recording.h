@@ -220,10 +220,10 @@ void rec_add(struct recording *rec, const struct rec_key *key, int64_t count, in
 const struct rec_total *rec_totals(const struct recording *rec, size_t *count);
 
 /*
- * Makes the stack of every total anew. edit() may shorten it in place, with frames of rec (leaf
- * first), and says whether the total stays. Totals that become equal are added up.
+ * Makes the stack of every total and sample anew. edit() may shorten it in place, with frames of
+ * rec (leaf first), and says whether they stay. Totals that become equal are added up.
  *
- * Stacks, frames and methods that no total refers to any more are forgotten, so all ids of the
+ * Stacks, frames and methods that nothing refers to any more are forgotten, so all ids of the
  * three change: for a recording that is complete. Returns 0 or -ENOMEM, which leaves it as it was.
  */
 typedef bool rec_edit_fn(uint32_t *frames, size_t *count, void *ctx);

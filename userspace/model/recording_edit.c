@@ -7,7 +7,7 @@
 
 #define DROPPED UINT32_MAX
 
-/* A recording of which only methods, frames, stacks and totals are made anew. */
+/* A recording of which only methods, frames, stacks, totals and samples are made anew. */
 struct edit {
 	struct recording *from;
 	struct recording *to;
@@ -103,6 +103,31 @@ static void add_total(struct edit *e, const struct rec_total *old)
 	total->value += old->value;
 }
 
+static void add_sample(struct edit *e, const struct rec_sample *old)
+{
+	struct rec_sample row = *old;
+
+	row.key.stack = new_stack(e, old->key.stack);
+	if (row.key.stack != DROPPED)
+		rec_sample(e->to, &row);
+}
+
+static int add_all(struct edit *e)
+{
+	const struct rec_sample *samples;
+	const struct rec_total *totals;
+	size_t count;
+
+	totals = rec_totals(e->from, &count);
+	for (size_t i = 0; i < count && !rec_error(e->to); i++)
+		add_total(e, &totals[i]);
+	samples = rec_samples(e->from, &count);
+	rec_samples_keep(e->to, true);
+	for (size_t i = 0; i < count && !rec_error(e->to); i++)
+		add_sample(e, &samples[i]);
+	return rec_error(e->to);
+}
+
 #define SWAP(a, b)                      \
 	do {                            \
 		__typeof__(a) a_ = (a); \
@@ -126,6 +151,9 @@ static void take_tables(struct recording *rec, struct recording *from)
 	SWAP(rec->stack_frames_capacity, from->stack_frames_capacity);
 	SWAP(rec->stacks_by_hash, from->stacks_by_hash);
 	SWAP(rec->totals, from->totals);
+	SWAP(rec->samples, from->samples);
+	SWAP(rec->samples_count, from->samples_count);
+	SWAP(rec->samples_capacity, from->samples_capacity);
 }
 
 #undef SWAP
@@ -133,15 +161,10 @@ static void take_tables(struct recording *rec, struct recording *from)
 int rec_edit_stacks(struct recording *rec, rec_edit_fn *edit, void *ctx)
 {
 	struct edit e = { .from = rec, .edit = edit, .ctx = ctx };
-	const struct rec_total *totals;
-	size_t count;
 	int err = begin(&e);
 
-	totals = rec_totals(rec, &count);
-	for (size_t i = 0; i < count && !err; i++) {
-		add_total(&e, &totals[i]);
-		err = rec_error(e.to);
-	}
+	if (!err)
+		err = add_all(&e);
 	if (!err)
 		take_tables(rec, e.to);
 	rec_free(e.to);
