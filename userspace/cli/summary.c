@@ -163,6 +163,18 @@ static int by_count(const void *a, const void *b)
 	return (left->count < right->count) - (left->count > right->count);
 }
 
+/* Of several JVMs each has its "main" and its "C2 CompilerThread0": the pid tells them apart. */
+static void write_thread(const struct writer *w, const struct share *share, int64_t samples)
+{
+	const struct rec_thread *thread = rec_thread_get(w->rec, share->id);
+	const struct rec_jvm *jvm = rec_jvm_get(w->rec, thread->jvm);
+
+	fprintf(w->out, "\"%s\"", rec_text(w->rec, thread->name));
+	if (jvm && rec_jvm_count(w->rec) > 1)
+		fprintf(w->out, " of pid %d", jvm->pid);
+	fprintf(w->out, " %.1f %%", percent((double)share->count, (double)samples));
+}
+
 /* Which kinds of threads used the CPU, and the busiest threads. */
 static void write_threads(const struct writer *w, int64_t samples)
 {
@@ -193,10 +205,10 @@ static void write_threads(const struct writer *w, int64_t samples)
 	for (size_t i = 0; i < group_count; i++)
 		fprintf(w->out, "%s%s %.1f %%", i ? ", " : "", rec_text(w->rec, groups[i].id),
 			percent((double)groups[i].count, (double)samples));
-	for (size_t i = 0; i < TOP_THREADS && i <= threads && by_thread[i].count; i++)
-		fprintf(w->out, "%s\"%s\" %.1f %%", i ? ", " : "; ",
-			rec_text(w->rec, rec_thread_get(w->rec, by_thread[i].id)->name),
-			percent((double)by_thread[i].count, (double)samples));
+	for (size_t i = 0; i < TOP_THREADS && i <= threads && by_thread[i].count; i++) {
+		fputs(i ? ", " : "; ", w->out);
+		write_thread(w, &by_thread[i], samples);
+	}
 	fputc('\n', w->out);
 	free(by_thread);
 }
