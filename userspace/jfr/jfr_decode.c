@@ -3,7 +3,26 @@
 
 #define REPLACEMENT 0xfffdu
 
-uint64_t jfr_varint_rest(struct cursor *c)
+/* Eight bytes at once, where so many are left. */
+#define WORD	  sizeof(uint64_t)
+#define TOP_BITS  0x8080808080808080ull
+#define EACH_BYTE 0x0101010101010101ull
+
+/* The top bit of each byte that ends an integer. */
+static uint64_t ends_in(uint64_t word)
+{
+	return ~word & TOP_BITS;
+}
+
+static uint64_t word_at(const uint8_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+static uint64_t varint_slow(struct cursor *c)
 {
 	const uint8_t *at = c->at;
 	uint64_t value = 0;
@@ -22,8 +41,73 @@ uint64_t jfr_varint_rest(struct cursor *c)
 	return 0;
 }
 
+uint64_t jfr_varint_rest(struct cursor *c)
+{
+	uint64_t word, ends;
+
+	if (cursor_left(c) < WORD)
+		return varint_slow(c);
+	word = word_at(c->at);
+	ends = ends_in(word);
+	if (!ends)
+		return varint_slow(c);
+	c->at += __builtin_ctzll(ends) / 8 + 1;
+	/* What is below the lowest end, without top bits; then the seven bits close up. */
+	word &= (ends ^ (ends - 1)) & ~TOP_BITS;
+	word = (word & 0x007f007f007f007full) | (word & 0x7f007f007f007f00ull) >> 1;
+	word = (word & 0x00003fff00003fffull) | (word & 0x3fff00003fff0000ull) >> 2;
+	return (word & 0x0fffffffull) | (word & 0x0fffffff00000000ull) >> 4;
+}
+
+static unsigned int count_ends(uint64_t ends)
+{
+	return (unsigned int)((ends >> 7) * EACH_BYTE >> 56);
+}
+
+/*
+ * Word by word as long as all ends in a word count. The ninth byte of an integer may look as if it
+ * were no end, and so eight bytes in a row that are no ends stop this. c is left before a whole
+ * integer.
+ */
+static uint64_t skip_words(struct cursor *c, uint64_t count)
+{
+	const uint8_t *at = c->at;
+	int open = 0; /* bytes before at of an integer that has not ended */
+
+	while ((size_t)(c->end - at) >= WORD) {
+		uint64_t ends = ends_in(word_at(at));
+
+		if (!ends || count_ends(ends) >= count || open + __builtin_ctzll(ends) / 8 >= 8)
+			break;
+		count -= count_ends(ends);
+		open = __builtin_clzll(ends) / 8;
+		at += WORD;
+	}
+	c->at = at - open;
+	return count;
+}
+
 void jfr_skip_varints(struct cursor *c, uint64_t count)
 {
+	while (count && cursor_left(c) >= WORD) {
+		uint64_t ends;
+		unsigned int found;
+
+		count = skip_words(c, count);
+		if (cursor_left(c) < WORD)
+			break;
+		ends = ends_in(word_at(c->at));
+		if (!ends) {
+			varint_slow(c);
+			count--;
+			continue;
+		}
+		/* Ends behind the last one that counts do not. */
+		for (found = count_ends(ends); found > count; found--)
+			ends &= ~(1ull << (63 - __builtin_clzll(ends)));
+		c->at += 8 - (size_t)__builtin_clzll(ends) / 8;
+		count -= found;
+	}
 	while (count-- && !c->failed)
 		jfr_varint(c);
 }

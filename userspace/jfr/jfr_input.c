@@ -59,11 +59,19 @@ static int make_room(struct jfr_input *in, size_t size)
 	return 0;
 }
 
-/* Reads once into what is free behind end. */
-static void fill(struct jfr_input *in)
+/*
+ * Reads once into what is free behind end: wanted bytes, but not less than a window of the usual
+ * size, nor more, so that one large event does not push everything out of the cache for good.
+ */
+static void fill(struct jfr_input *in, uint64_t wanted)
 {
 	size_t used = (size_t)(in->end - in->window);
-	ssize_t got = read_some(in, in->window + used, in->capacity - used);
+	size_t size = in->capacity - used;
+	ssize_t got;
+
+	if (wanted < WINDOW_SIZE)
+		wanted = WINDOW_SIZE;
+	got = read_some(in, in->window + used, size < wanted ? size : (size_t)wanted);
 
 	if (got > 0) {
 		in->end += got;
@@ -91,7 +99,7 @@ size_t jfr_input_need(struct jfr_input *in, uint64_t size)
 			in->ended = true;
 			break;
 		}
-		fill(in);
+		fill(in, size - left);
 		left = (size_t)(in->end - in->at);
 	}
 	return left;

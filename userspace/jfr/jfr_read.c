@@ -360,12 +360,8 @@ static void take_event(struct reader *r, uint32_t type, const struct event_head 
 
 static void take_checkpoint(struct reader *r, const struct event_head *head)
 {
-	int err = 0;
+	int err = jfr_chunk_checkpoint(&r->chunk, r->in->at, (size_t)head->size);
 
-	r->chunk.checkpoint_count++;
-	r->chunk.checkpoint_bytes += head->size;
-	if (r->visitor->want_count)
-		err = jfr_chunk_checkpoint(&r->chunk, r->in->at, (size_t)head->size);
 	if (err == -ENOMEM)
 		r->err = err;
 	else if (err)
@@ -374,14 +370,19 @@ static void take_checkpoint(struct reader *r, const struct event_head *head)
 				     : "damaged constants: some names are missing");
 }
 
-static void take_metadata(struct reader *r, const struct event_head *head)
+static bool is_update(const struct reader *r)
 {
-	r->chunk.metadata_count++;
-	r->chunk.metadata_bytes += head->size;
-	if (r->metadata_is_the_last || r->chunk.metadata_count == 1)
-		return;
-	if (jfr_chunk_update(&r->chunk, r->in->at, (size_t)head->size) == -ENOMEM)
-		r->err = -ENOMEM;
+	return !r->metadata_is_the_last && r->chunk.metadata_count;
+}
+
+/* Whether somebody needs the event's bytes. type is its number + 1. */
+static bool is_needed(const struct reader *r, const struct event_head *head, uint32_t type)
+{
+	if (head->type == 0)
+		return is_update(r);
+	if (head->type == 1)
+		return r->visitor->want_count;
+	return type && r->chunk.want_of[type - 1];
 }
 
 /* Takes an event whose bytes are needed. Whether they are there. */
@@ -389,12 +390,12 @@ static bool take_whole(struct reader *r, const struct event_head *head, uint32_t
 {
 	if (jfr_input_need(r->in, head->size) < head->size)
 		return false;
-	if (head->type == 0)
-		take_metadata(r, head);
-	else if (head->type == 1)
+	if (head->type == 1)
 		take_checkpoint(r, head);
-	else
+	else if (head->type > 1)
 		take_event(r, type - 1, head);
+	else if (jfr_chunk_update(&r->chunk, r->in->at, (size_t)head->size) == -ENOMEM)
+		r->err = -ENOMEM;
 	return true;
 }
 
@@ -407,13 +408,20 @@ static void end_early(struct reader *r, const char *why)
 
 static void count_event(struct reader *r, const struct event_head *head, uint32_t type)
 {
-	if (head->type <= 1)
-		return;
-	r->result->events++;
-	if (!type)
-		return;
-	r->chunk.schema.types[type - 1].count++;
-	r->chunk.schema.types[type - 1].bytes += head->size;
+	struct jfr_chunk *chunk = &r->chunk;
+
+	if (head->type > 1)
+		r->result->events++;
+	if (head->type == 0) {
+		chunk->metadata_count++;
+		chunk->metadata_bytes += head->size;
+	} else if (head->type == 1) {
+		chunk->checkpoint_count++;
+		chunk->checkpoint_bytes += head->size;
+	} else if (type) {
+		chunk->schema.types[type - 1].count++;
+		chunk->schema.types[type - 1].bytes += head->size;
+	}
 }
 
 /* Takes or steps over one event. false at the end of what can be read of the chunk. */
@@ -424,7 +432,6 @@ static bool one_event(struct reader *r)
 	size_t have = jfr_input_need(in, EVENT_HEAD_MAX);
 	struct event_head head = parse_head(in->at, have < left ? have : (size_t)left);
 	uint32_t type;
-	bool wanted;
 
 	if (!have) {
 		if (r->chunk_end != UINT64_MAX)
@@ -440,8 +447,7 @@ static bool one_event(struct reader *r)
 		return false;
 	}
 	type = jfr_chunk_type(&r->chunk, head.type);
-	wanted = head.type <= 1 || (type && r->chunk.want_of[type - 1]);
-	if (wanted && !take_whole(r, &head, type)) {
+	if (is_needed(r, &head, type) && !take_whole(r, &head, type)) {
 		end_early(r, "the bytes end inside an event");
 		return false;
 	}
