@@ -9,7 +9,7 @@ import time
 
 import jdks
 import kernel
-from harness import SCOPE, Jvm, check_complete, expect
+from harness import SCOPE, Jvm, Process, check_complete, expect
 from recording import Recording, total
 from suite import test
 
@@ -141,6 +141,22 @@ def no_capability(run, drop):
     expect(len(err) == 1 and "CAP_" in err[0], str(err))
     expect(not kernel.program_ids() - before, "programs left behind")
     run.note(err[0])
+
+
+@test("exit status 5, another pid namespace", quick=True, each_jdk=False)
+def other_namespace(run):
+    jvm = run.java("Idle", 30)
+    unshare = ["unshare", "--pid", "--fork", "--mount-proc"]
+    for arguments in (["-p", 1, "-d", 1], ["-p", jvm.pid, "-d", 1], ["--", "/bin/true"]):
+        scope = run.track(Process([*unshare, SCOPE, "record", *arguments]))
+        status = scope.wait(20)
+        expect(status == 5, "%s: status %s: %s" % (arguments, status, scope.err))
+        expect(len(scope.err) == 1 and "pid namespace" in scope.err[0] and "run on the host" in
+               scope.err[0], "%s: %s" % (arguments, scope.err))
+    scope = run.track(Process([*unshare, SCOPE, "doctor"]))
+    expect(scope.wait(20) == 5, "doctor ended with %s" % scope.process.returncode)
+    expect(any(re.match(r"missing +pid namespace ", line) for line in scope.out),
+           "doctor: %s" % scope.out)
 
 
 @test("exit status 5, no BTF", quick=True, each_jdk=False)

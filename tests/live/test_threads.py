@@ -80,6 +80,21 @@ def many_threads(run, seconds):
         recording.quality["own_map_bytes"] >> 20))
 
 
+@test("CPU time of threads that end", quick=["1200 ms"], each_jdk=False, params={
+    "1200 ms": {"life_ms": 1200}, "100 ms": {"life_ms": 100}})
+def short_threads(run, life_ms):
+    jvm = run.java("ShortThreads", 8, life_ms, wait=True, hold=10)
+    recording, truth = run.record_all(jvm, "-F", 997)
+    used = recording.quality["target_cpu_ns"]
+    told = sum(thread["cpu_ns"] for thread in recording.threads)
+    share = percent(told, used)
+    # What a thread used after the last look at it is known by its samples only.
+    expect(90 <= share <= 105, "threads used %.1f %% of the CPU time" % share)
+    mine = [thread for thread in recording.threads if thread["name"].startswith("short-")]
+    expect(len(mine) >= 0.95 * truth["threads"], "%d of %d threads" % (len(mine), truth["threads"]))
+    run.note("%.1f %% of %.1f s, %d threads" % (share, used / 1e9, len(mine)))
+
+
 NAMES = {
     "short",
     "a name that is longer than fifteen bytes",
