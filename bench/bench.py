@@ -3,21 +3,20 @@
 """
 What recording costs, measured on this machine. Run it when nothing else runs.
 
-usage: bench.py [--jdk 17,25] [--rounds 9] [--work 120] [PART]...
+usage: bench.py [--jdk 17,25] [--pairs 21] [PART]...
 
 Parts (all when none is named):
   sample    time in BPF per sample, by depth of the stack
   own       own CPU over 30 s at 99 Hz after start-up, resident memory, BPF maps
   start     time from the start of the command to the first sample
-  overhead  CPU time of a fixed amount of work with and without a profiler, in interleaved rounds:
-            nothing twice (the null pairs), ours at 99 and 997 Hz, JFR with its profile settings,
-            and async-profiler at 10 and 1 ms when ASPROF names its program
+  overhead  CPU time of the same work with and without a profiler, in interleaved pairs: nothing
+            (the null pairs), ours at 99 and 997 Hz, JFR with its profile settings, and
+            async-profiler at 10 and 1 ms when ASPROF names its program
 
 Every figure is printed beside its goal; the exit status says only whether measuring worked.
 """
 import argparse
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -30,15 +29,11 @@ sys.path.insert(0, str(ROOT / "tests" / "live"))
 import cputime  # noqa: E402
 import jdks  # noqa: E402
 import kernel  # noqa: E402
-from harness import SCOPE, Jvm, Run  # noqa: E402
+from harness import SCOPE, Run  # noqa: E402
+from overhead import bench_overhead  # noqa: E402
 from recording import total  # noqa: E402
 
 CLASSES = jdks.BUILD / "bench" / "classes"
-
-# Medians on a quiet machine of two cores (five interleaved pairs, the same work), JDK 17 and 25:
-# what to compare with where async-profiler is not there.
-PUBLISHED = {"async-profiler 10 ms": {17: 1.026, 25: 1.020},
-             "async-profiler 1 ms": {17: 1.110, 25: 1.124}, "JFR profile": {17: 1.092, 25: 0.968}}
 
 
 def compile_bench(jdk):
@@ -118,103 +113,11 @@ def bench_start(jdk, times=9):
         run.close()
 
 
-# ---- overhead in the target
-
-def attach_nothing(_run, _jvm):
-    return None
-
-
-def attach_ours(hz):
-    def attach(run, jvm):
-        path = run.output()
-        scope = run.scope("-p", jvm.pid, "-F", hz, "-f", path, "-q")
-        run.wait_recording(scope)
-        time.sleep(1)
-        return scope
-    return attach
-
-
-def attach_jfr(run, jvm):
-    subprocess.run([run.jdk.home / "bin" / "jcmd", str(jvm.pid), "JFR.start", "settings=profile",
-                    "filename=%s" % run.output(".jfr")], check=True, timeout=60,
-                   stdout=subprocess.DEVNULL)
-    time.sleep(2)
-
-
-def attach_async(interval):
-    def attach(run, jvm):
-        subprocess.run([os.environ["ASPROF"], "start", "-e", "cpu", "-i", interval, "-f",
-                        str(run.output(".jfr")), str(jvm.pid)], check=True, timeout=60,
-                       stdout=subprocess.DEVNULL)
-        time.sleep(2)
-    return attach
-
-
-PROFILERS = [
-    ("base", attach_nothing),
-    ("null", attach_nothing),
-    ("jvmscope 99 Hz", attach_ours(99)),
-    ("jvmscope 997 Hz", attach_ours(997)),
-    ("JFR profile", attach_jfr),
-    ("async-profiler 10 ms", attach_async("10ms")),
-    ("async-profiler 1 ms", attach_async("1ms")),
-]
-
-
-def measure(jdk, attach, work):
-    """CPU time of the work in nanoseconds."""
-    run = Run(jdk, "overhead")
-    gate = run.folder / "gate"
-    try:
-        jvm = run.track(Jvm([jdk.java, "-Xmx512m", "-Dgate=%s" % gate, "-cp", CLASSES, "CpuMixed",
-                             work])).ready()
-        attach(run, jvm)
-        gate.touch()
-        line = jvm.line("RESULT", 300)
-        return int(re.search(r"cpu_ns=(\d+)", line).group(1))
-    finally:
-        run.close()
-
-
-def bench_overhead(jdk, rounds, work):
-    able = [row for row in PROFILERS if "async" not in row[0] or os.environ.get("ASPROF")]
-    ratios = {name: [] for name, _ in able}
-    for number in range(rounds):
-        # The order turns, so that no profiler always comes after the same other one.
-        order = able[number % len(able):] + able[:number % len(able)]
-        cpu = {name: measure(jdk, attach, work) for name, attach in order}
-        for name, value in cpu.items():
-            ratios[name].append(value / cpu["base"])
-        say("%s, round %d: %s" % (jdk, number + 1, ", ".join(
-            "%s %.2f s" % (name, cpu[name] / 1e9) for name, _ in able)))
-    report_overhead(jdk, ratios)
-
-
-def report_overhead(jdk, ratios):
-    medians = {name: statistics.median(values) for name, values in ratios.items()}
-    for name, values in ratios.items():
-        if name != "base":
-            say("%s: CPU of the work with %-21s %.3f [%.3f..%.3f] of base" % (
-                jdk, name, medians[name], min(values), max(values)))
-    for name, known in PUBLISHED.items():
-        if name not in ratios:
-            say("%s: %s not run; on a quiet machine it was %.3f" % (
-                jdk, name, known.get(jdk.major, known[17])))
-    ours99, ours997 = medians["jvmscope 99 Hz"], medians["jvmscope 997 Hz"]
-    bar = medians.get("async-profiler 1 ms",
-                      PUBLISHED["async-profiler 1 ms"].get(jdk.major, 1.110))
-    say("%s: goal at 99 Hz: %.3f <= %.3f: %s" % (
-        jdk, ours99, medians["null"] + 0.02, "met" if ours99 <= medians["null"] + 0.02 else "missed"))
-    say("%s: goal at 997 Hz: %.3f < %.3f: %s" % (
-        jdk, ours997, bar, "met" if ours997 < bar else "missed"))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jdk", help="major versions, with commas; all that are found")
-    parser.add_argument("--rounds", type=int, default=9, help="of the overhead measurement")
-    parser.add_argument("--work", type=int, default=120, help="rounds of work in one measurement")
+    parser.add_argument("--pairs", type=int, default=21, help="of the overhead measurement")
     parser.add_argument("parts", nargs="*", metavar="PART")
     options = parser.parse_args()
 
@@ -234,7 +137,7 @@ def main():
     for jdk in found:
         for part in parts:
             if part == "overhead":
-                bench_overhead(jdk, options.rounds, options.work)
+                bench_overhead(jdk, CLASSES, options.pairs, say)
             else:
                 {"sample": bench_sample, "own": bench_own, "start": bench_start}[part](jdk)
     return 0

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -8,7 +10,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Deep recursion, collections, lambdas and regular expressions; the same work in every round. Argument: rounds. */
+/**
+ * Deep recursion, collections, lambdas and regular expressions; the same work in every round, until it is killed.
+ * After each round prints "ROUND when cpu": the monotonic clock and the CPU time of this thread, in ns.
+ */
 public class CpuMixed {
     static final Pattern ADDRESS = Pattern.compile("(\\w+)@(\\w+)\\.(com|org|net)(/[a-z]+)*");
     static long sink;
@@ -49,17 +54,21 @@ public class CpuMixed {
         return sum;
     }
 
-    public static void main(String[] arguments) throws InterruptedException {
-        int rounds = Integer.parseInt(arguments[0]);
-        Gate.begin();
-        for (int round = 0; round < rounds; round++) {
-            for (int k = 0; k < 600; k++) {
-                sink += recurse(900, round + k);
-            }
-            sink += collections(30000);
-            sink += lambdas(300000);
-            sink += regex(25000);
+    static void round(int number) {
+        for (int k = 0; k < 600; k++) {
+            sink += recurse(900, number + k);
         }
-        Gate.end();
+        sink += collections(30000);
+        sink += lambdas(300000);
+        sink += regex(25000);
+    }
+
+    public static void main(String[] arguments) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        System.out.println("READY");
+        for (int number = 0;; number++) {
+            round(number);
+            System.out.println("ROUND " + System.nanoTime() + " " + threads.getCurrentThreadCpuTime());
+        }
     }
 }

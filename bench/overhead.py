@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a profiler costs its target: CPU time of the whole process per round of the same work.
+
+One JVM per profiler. Its main thread does the same work over and over and says after each round
+how much CPU time it has used. The profiler is switched on and off in turns of about a second; a
+turn with it and the one without beside it are a pair. So a machine that is slower for a minute is
+so for both, which whole runs one after the other do not give. Attaching, detaching and writing
+files lie between the turns. The null pairs switch nothing on.
+
+Two figures. The median of the pairs' ratios. And, since a shared machine runs now at one speed and
+now at half of it, the ratio of the lowest tenths: a tenth of all rounds with the profiler took no
+longer than A, a tenth of those without no longer than B; what other threads used is added to both.
+"""
+import os
+import statistics
+import subprocess
+import time
+
+import cputime
+from harness import Jvm, Run, expect
+
+WARM_UP_S = 12
+TURN_S = 1.5
+SETTLE_S = 0.3
+
+# Medians of whole runs on a quiet machine of two cores, JDK 17 and 25: what to compare with where
+# async-profiler is not there.
+PUBLISHED = {"async-profiler 10 ms": {17: 1.026, 25: 1.020},
+             "async-profiler 1 ms": {17: 1.110, 25: 1.124}, "JFR profile": {17: 1.092, 25: 0.968}}
+
+
+def call(*command):
+    subprocess.run([str(word) for word in command], check=True, timeout=120,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Nothing:
+    def __init__(self, run, jvm):
+        self.run, self.jvm = run, jvm
+
+    def on(self):
+        pass
+
+    def off(self):
+        pass
+
+
+class Ours(Nothing):
+    hz = 99
+
+    def on(self):
+        path = self.run.output()
+        self.scope = self.run.scope("-p", self.jvm.pid, "-F", self.hz, "-f", path, "-q")
+        self.run.wait_recording(self.scope)
+
+    def off(self):
+        self.scope.signal(2)
+        expect(self.scope.wait(60) == 0, "jvmscope failed: %s" % self.scope.err)
+
+
+class Ours997(Ours):
+    hz = 997
+
+
+class Jfr(Nothing):
+    def on(self):
+        call(self.run.jdk.home / "bin" / "jcmd", self.jvm.pid, "JFR.start", "name=bench",
+             "settings=profile")
+
+    def off(self):
+        call(self.run.jdk.home / "bin" / "jcmd", self.jvm.pid, "JFR.stop", "name=bench",
+             "filename=%s" % self.run.output(".jfr"))
+
+
+class Async(Nothing):
+    interval = "10ms"
+
+    def on(self):
+        self.path = self.run.output(".jfr")
+        call(os.environ["ASPROF"], "start", "-e", "cpu", "-i", self.interval, "-f", self.path,
+             self.jvm.pid)
+
+    def off(self):
+        call(os.environ["ASPROF"], "stop", "-f", self.path, self.jvm.pid)
+
+
+class Async1(Async):
+    interval = "1ms"
+
+
+PROFILERS = {"null": Nothing, "jvmscope 99 Hz": Ours, "jvmscope 997 Hz": Ours997,
+             "JFR profile": Jfr, "async-profiler 10 ms": Async, "async-profiler 1 ms": Async1}
+
+
+class Turn:
+    """Rounds of one turn: CPU time of each in the main thread, and of the other threads per round."""
+
+    def __init__(self, jvm):
+        time.sleep(SETTLE_S)
+        start, cpu = time.monotonic_ns(), cputime.process_cpu_ns(jvm.pid)
+        time.sleep(TURN_S)
+        end, cpu = time.monotonic_ns(), cputime.process_cpu_ns(jvm.pid) - cpu
+        ends = [tuple(map(int, line.split()[1:])) for line in list(jvm.out)
+                if line.startswith("ROUND ")]
+        ends = [used for when, used in ends if start <= when <= end]
+        expect(len(ends) >= 5, "only %d rounds in a turn" % len(ends))
+        self.rounds = [after - before for before, after in zip(ends, ends[1:])]
+        # The main thread never waits: what it used of the turn is its rounds' share.
+        own = sum(self.rounds) * (len(self.rounds) + 1) / len(self.rounds)
+        self.others = max(cpu - own, 0) / (len(self.rounds) + 1)
+        self.mean = statistics.mean(self.rounds) + self.others
+
+
+def lowest_tenth(turns):
+    rounds = sorted(cpu for turn in turns for cpu in turn.rounds)
+    return rounds[len(rounds) // 10] + statistics.median(turn.others for turn in turns)
+
+
+def pairs_of(jdk, profiler, classes, count):
+    """The turns with and without: two lists, number by number a pair."""
+    run = Run(jdk, "overhead")
+    try:
+        jvm = run.track(Jvm([jdk.java, "-Xmx512m", "-cp", classes, "CpuMixed"])).ready()
+        time.sleep(WARM_UP_S)
+        this, turns = profiler(run, jvm), {True: [], False: []}
+        for number in range(count):
+            for state in ((False, True) if number % 2 else (True, False)):
+                if state:
+                    this.on()
+                turns[state].append(Turn(jvm))
+                if state:
+                    this.off()
+        return turns[True], turns[False]
+    finally:
+        run.close()
+
+
+def bench_overhead(jdk, classes, count, say):
+    medians, tenths = {}, {}
+    for name, profiler in PROFILERS.items():
+        known = PUBLISHED.get(name, {}).get(jdk.major)
+        if "async" in name and not os.environ.get("ASPROF"):
+            say("%s: CPU per round with %-21s not run: ASPROF names no program%s" % (
+                jdk, name, "; whole runs gave %.3f" % known if known else ""))
+            continue
+        on, off = pairs_of(jdk, profiler, classes, count)
+        ratios = [a.mean / b.mean for a, b in zip(on, off)]
+        medians[name] = statistics.median(ratios)
+        tenths[name] = lowest_tenth(on) / lowest_tenth(off)
+        say("%s: CPU per round with %-21s %.3f of without, median of %d pairs [%.3f..%.3f]; lowest "
+            "tenths %.3f" % (jdk, name, medians[name], count, min(ratios), max(ratios),
+                             tenths[name]))
+    judge(jdk, "medians", medians, say)
+    judge(jdk, "lowest tenths", tenths, say)
+
+
+def judge(jdk, what, ratios, say):
+    bar, ours = ratios["null"] + 0.02, ratios["jvmscope 99 Hz"]
+    say("%s: goal at 99 Hz, %s: %.3f <= %.3f: %s" % (
+        jdk, what, ours, bar, "met" if ours <= bar else "missed"))
+    bar = ratios.get("async-profiler 1 ms", PUBLISHED["async-profiler 1 ms"].get(jdk.major, 1.110))
+    ours = ratios["jvmscope 997 Hz"]
+    say("%s: goal at 997 Hz, %s: %.3f < %.3f: %s" % (
+        jdk, what, ours, bar, "met" if ours < bar else "missed"))
