@@ -64,7 +64,7 @@ if [ -n "${finish_setup:-}" ]; then
 	finish
 fi
 
-step build "$MAKE" -s -j2 all "$BUILD/stacks" "$BUILD/names" || finish
+step build "$MAKE" -s -j2 all "$BUILD/stacks" "$BUILD/names" "$BUILD/jfr_make" || finish
 step lint "$MAKE" -s lint LINT="$mode"
 step unit "$MAKE" -s -j2 unit
 step kernel tests/kernel/run.sh

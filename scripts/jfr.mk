@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What only the tests and measurements of JFR need. Included by the Makefile.
 
-# Reads recordings and prints totals.
-$(BUILD)/jfr_totals: $(BUILD)/tests/jfr/totals.o $(OBJ)
+# jfr_totals reads recordings and prints totals; jfr_make writes them.
+$(BUILD)/jfr_totals $(BUILD)/jfr_make: $(BUILD)/jfr_%: $(BUILD)/tests/jfr/%.o $(OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
@@ -10,3 +10,12 @@ $(BUILD)/asan/jfr_totals: $(BUILD)/asan/tests/jfr/totals.o \
 		$(patsubst %.c,$(BUILD)/asan/%.o,$(SRC)) $(BUILD)/trie_default.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $^ $(LDLIBS) -o $@
+
+# What writing costs, in CPU time and bytes.
+bench-jfr-write: $(BUILD)/jfr_make
+	@$< speed $(BUILD)/bench.jfr 10000000
+	@rm -f $(BUILD)/bench.jfr
+
+bench: bench-jfr-write
+
+.PHONY: bench-jfr-write
