@@ -539,7 +539,8 @@ static int read_one(const char *path, bool walk)
 		visitor.on_chunk_end = NULL;
 	err = jfr_each_event(&in, &visitor, &totals, &result);
 	if (err)
-		fprintf(stderr, "jfr_totals: %s: %s\n", path, strerror(-err));
+		fprintf(stderr, "jfr_totals: %s: %s\n", path,
+			result.refusal ? result.refusal : strerror(-err));
 	if (walk)
 		printf("%" PRIu64 " events\n", result.events);
 	else if (write_totals(&totals, &result))

@@ -174,8 +174,7 @@ static int read_header(struct reader *r)
 		return -EBADMSG;
 	major = big_endian(header + 4, 2);
 	if (major < 1 || major > 2) {
-		notice(r, "offset %" PRIu64 ": version %" PRIu64 " of the format is not known",
-		       in->offset, major);
+		r->result->refusal = "a JFR recording in a version of the format that is not known";
 		return -EBADMSG;
 	}
 	r->chunk.size = big_endian(header + 8, 8);
@@ -555,7 +554,8 @@ static int no_chunk(struct reader *r)
 		       offset, lost);
 		return 0;
 	}
-	notice(r, "%s", lost ? "not a JFR recording" : "the file is empty");
+	if (!r->result->refusal)
+		r->result->refusal = lost ? "not a JFR recording" : "the file is empty";
 	return -EBADMSG;
 }
 

@@ -32,6 +32,7 @@ struct jfr_result {
 	uint64_t events_damaged; /* wanted, and could not be read */
 	uint64_t bytes_lost;	 /* of chunks that ended early, and what is no chunk */
 	bool unfinished;	 /* a chunk was still being written, or the last one is cut */
+	const char *refusal;	 /* why there is nothing: "not a JFR recording"; NULL there is */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "jvm/jvm.h"
+#include "model/groups.h"
 #include "model/recording.h"
 #include "target/target.h"
 
@@ -138,45 +139,6 @@ static void on_stack_part(struct decoder *d, struct recording *rec, const void *
 
 /* ---- samples */
 
-static const struct {
-	const char *prefix; /* of the thread's name */
-	const char *group;
-} groups[] = {
-	/* names are cut at 15 bytes by the kernel; source: os::set_native_thread_name callers */
-	{ "C1 CompilerThre", "jit" },
-	{ "C2 CompilerThre", "jit" },
-	{ "GC Thread", "gc" },
-	{ "G1 ", "gc" },
-	{ "ParGC", "gc" },
-	{ "ZDirector", "gc" },
-	{ "ZDriver", "gc" },
-	{ "ZWorker", "gc" },
-	{ "XWorker", "gc" },
-	{ "RuntimeWorker", "gc" },
-	{ "ZStat", "gc" },
-	{ "ZUnmapper", "gc" },
-	{ "ZUncommitter", "gc" },
-	{ "Shenandoah", "gc" },
-	{ "Concurrent Mark", "gc" },
-	{ "VM Thread", "vm" },
-	{ "VM Periodic Tas", "vm" },
-	{ "Signal Dispatch", "vm" },
-	{ "Service Thread", "vm" },
-	{ "Monitor Deflati", "vm" },
-	{ "Sweeper thread", "vm" },
-	{ "Common-Cleaner", "java" },
-	{ "Reference Handl", "java" },
-	{ "Finalizer", "java" },
-};
-
-static const char *group_of(const char *name, bool java)
-{
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (strncmp(name, groups[i].prefix, strlen(groups[i].prefix)) == 0)
-			return groups[i].group;
-	return java ? GROUP_JAVA : GROUP_NATIVE;
-}
-
 static struct known_thread *java_thread_of(const struct process *p, pid_t tid)
 {
 	uint32_t at;
@@ -196,7 +158,7 @@ static void name_thread(struct process *p, struct recording *rec, struct rec_thr
 	target_thread_name(p->target, thread->tid, name, sizeof(name));
 	if (thread->name && strcmp(name, "?") == 0)
 		return; /* it is gone: what it was called stays */
-	group = group_of(name, java || known);
+	group = groups_of_thread(name, java || known);
 	if (known && p->jvm) {
 		known->asked = true;
 		if (!jvm_thread_name(p->jvm, known->java_thread, name, name))

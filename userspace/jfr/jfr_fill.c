@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jfr/jfr_fill.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "jfr/jfr_events.h"
+#include "jfr/jfr_fill_impl.h"
+
+#define NS_PER_SECOND 1000000000
+#define PERIOD_NS     10000000 /* async-profiler's default, where a file states none */
+
+/* ---- samples while a chunk is read */
+
+static void keep_sample(struct jfr_filler *f, int64_t time_ns, uint32_t total)
+{
+	if (f->sample_count == f->sample_capacity) {
+		size_t capacity = f->sample_capacity ? 2 * f->sample_capacity : 1024;
+		struct jfr_raw_sample *larger = reallocarray(f->samples, capacity, sizeof(*larger));
+
+		if (!larger) {
+			f->err = -ENOMEM;
+			return;
+		}
+		f->samples = larger;
+		f->sample_capacity = capacity;
+	}
+	f->samples[f->sample_count++] = (struct jfr_raw_sample){ time_ns, total };
+}
+
+static void add_sample(struct jfr_filler *f, const struct jfr_raw_total *key, int64_t value,
+		       int64_t time_ns)
+{
+	struct jfr_raw_total *total;
+	uint32_t id;
+
+	if (table_add(&f->totals, key, UINT32_MAX, &id)) {
+		f->err = -ENOMEM;
+		return;
+	}
+	total = table_get(&f->totals, id);
+	total->count++;
+	total->value += value;
+	if (f->options->keep_samples)
+		keep_sample(f, time_ns, id);
+}
+
+enum { SAMPLE_TIME, SAMPLE_THREAD, SAMPLE_STACK, SAMPLE_STATE };
+
+static void on_sample(void *ctx, const struct jfr_item *e, enum jfr_sample_kind kind)
+{
+	struct jfr_raw_total key = {
+		.stack = jfr_number(e, SAMPLE_STACK),
+		.thread = jfr_number(e, SAMPLE_THREAD),
+		.state = jfr_number(e, SAMPLE_STATE),
+		.kind = kind,
+	};
+
+	add_sample(ctx, &key, 0, jfr_ns(e, SAMPLE_TIME));
+}
+
+static void on_execution_sample(void *ctx, const struct jfr_item *e)
+{
+	on_sample(ctx, e, JFR_SAMPLE_EXECUTION);
+}
+
+static void on_native_sample(void *ctx, const struct jfr_item *e)
+{
+	on_sample(ctx, e, JFR_SAMPLE_NATIVE);
+}
+
+enum { CPU_TIME, CPU_THREAD, CPU_STACK, CPU_FAILED, CPU_PERIOD };
+
+static void on_cpu_time_sample(void *ctx, const struct jfr_item *e)
+{
+	struct jfr_filler *f = ctx;
+	struct jfr_raw_total key = {
+		.stack = jfr_number(e, CPU_STACK),
+		.thread = jfr_number(e, CPU_THREAD),
+		.kind = JFR_SAMPLE_CPU_TIME,
+	};
+
+	f->cpu_time_samples++;
+	add_sample(f, &key, jfr_ns(e, CPU_PERIOD), jfr_ns(e, CPU_TIME));
+}
+
+/* ---- samples at the end of their chunk */
+
+/* Whether these samples are CPU time; else they are counted as left out. */
+static bool is_cpu_time(struct jfr_filler *f, const struct jfr_chunk *chunk,
+			const struct jfr_raw_total *raw)
+{
+	uint32_t states = chunk->wanted[JFR_WANT_STATE].type;
+	const char *state = "", *left_out = NULL;
+
+	if (raw->kind != JFR_SAMPLE_CPU_TIME &&
+	    jfr_constant_text(chunk, states, raw->state, &f->text))
+		state = strbuf_text(&f->text);
+	if (raw->kind == JFR_SAMPLE_NATIVE &&
+	    strcmp(state, jfr_thread_state_name(JFR_STATE_DEFAULT)) != 0)
+		left_out = "samples_in_native";
+	else if (!strcmp(state, jfr_thread_state_name(JFR_STATE_SLEEPING)))
+		left_out = "samples_sleeping";
+	else if (raw->kind != JFR_SAMPLE_CPU_TIME && f->cpu_time_samples)
+		left_out = "samples_beside_cpu_time";
+	if (left_out)
+		rec_quality_add(f->rec, REC_QUALITY_INFO, left_out, (uint64_t)raw->count);
+	return !left_out;
+}
+
+/* By the innermost frame, since the file does not say more of a thread that runs. */
+static enum rec_thread_state state_of(const struct jfr_filler *f, const struct rec_key *key,
+				      const struct jfr_raw_total *raw)
+{
+	struct rec_stack stack = rec_stack_get(f->rec, key->stack);
+	const struct rec_thread *thread = rec_thread_get(f->rec, key->thread);
+	const char *group = thread ? rec_text(f->rec, thread->group) : "";
+
+	if (raw->kind == JFR_SAMPLE_NATIVE)
+		return REC_STATE_IN_NATIVE;
+	if (stack.count && rec_kind_is_java(rec_frame_get(f->rec, stack.frames[0])->kind))
+		return REC_STATE_IN_JAVA;
+	if (!strcmp(group, "gc") || !strcmp(group, "jit") || !strcmp(group, "vm"))
+		return REC_STATE_VM_THREAD;
+	return stack.count && !strcmp(group, "java") ? REC_STATE_IN_NATIVE : REC_STATE_UNKNOWN;
+}
+
+static void count_quality(struct jfr_filler *f, uint32_t stack, int64_t count)
+{
+	enum rec_stack_state state = rec_stack_get(f->rec, stack).state;
+
+	if (f->has_quality)
+		return;
+	if (!stack)
+		rec_quality_add(f->rec, REC_QUALITY_BROKEN_BY, "no_stack", (uint64_t)count);
+	else if (state == REC_STACK_COMPLETE)
+		rec_quality_add(f->rec, REC_QUALITY_COMPLETE, "", (uint64_t)count);
+	else
+		rec_quality_add(f->rec, REC_QUALITY_TRUNCATED_BY, "stack_depth", (uint64_t)count);
+}
+
+/* What a raw total becomes. */
+struct resolved {
+	struct rec_key key;
+	enum rec_thread_state state;
+	int64_t value; /* of one sample */
+	bool is_wanted;
+};
+
+static struct resolved resolve(struct jfr_filler *f, const struct jfr_chunk *chunk,
+			       const struct jfr_raw_total *raw)
+{
+	struct resolved to = { .is_wanted = is_cpu_time(f, chunk, raw) };
+	const struct rec_thread *thread;
+
+	if (!to.is_wanted)
+		return to;
+	to.key.metric = REC_CPU;
+	to.key.stack = jfr_resolve_stack(&f->resolver, raw->stack);
+	to.key.thread = jfr_resolve_thread(&f->resolver, raw->thread);
+	thread = rec_thread_get(f->rec, to.key.thread);
+	to.key.jvm = thread ? thread->jvm : f->resolver.jvm;
+	to.state = state_of(f, &to.key, raw);
+	to.value = raw->value ? raw->value / raw->count : f->period_ns ? f->period_ns : PERIOD_NS;
+	return to;
+}
+
+static void add_total(struct jfr_filler *f, const struct resolved *to, int64_t count)
+{
+	struct rec_thread *thread = rec_thread_get(f->rec, to->key.thread);
+	int64_t value = to->value * count;
+
+	rec_add(f->rec, &to->key, count, value);
+	rec_meta(f->rec)->seen += f->is_ours ? 0 : (uint64_t)count;
+	count_quality(f, to->key.stack, count);
+	/* Our files have the times of threads, too, and better ones. */
+	if (!thread || f->is_ours)
+		return;
+	thread->cpu_ns += (uint64_t)value;
+	thread->state_ns[to->state] += (uint64_t)value;
+}
+
+static void add_rows(struct jfr_filler *f, const struct resolved *all)
+{
+	for (size_t i = 0; i < f->sample_count; i++) {
+		const struct resolved *to = &all[f->samples[i].total - 1];
+		struct rec_sample sample = { f->samples[i].time_ns, to->key, to->state, to->value };
+
+		if (to->is_wanted)
+			rec_sample(f->rec, &sample);
+	}
+}
+
+static void resolve_samples(struct jfr_filler *f, const struct jfr_chunk *chunk)
+{
+	struct resolved *all = calloc((size_t)f->totals.count + 1, sizeof(*all));
+
+	if (!all) {
+		f->err = -ENOMEM;
+		return;
+	}
+	for (uint32_t id = 1; id <= f->totals.count; id++) {
+		const struct jfr_raw_total *raw = table_get(&f->totals, id);
+
+		all[id - 1] = resolve(f, chunk, raw);
+		if (all[id - 1].is_wanted)
+			add_total(f, &all[id - 1], raw->count);
+	}
+	add_rows(f, all);
+	free(all);
+}
+
+/* ---- chunks */
+
+static void on_chunk(void *ctx, const struct jfr_chunk *chunk)
+{
+	struct jfr_filler *f = ctx;
+
+	f->is_ours = chunk->wanted[JFR_FILL_RECORDING].type != JFR_NO_TYPE;
+	f->has_quality = false;
+	jfr_resolve_chunk(&f->resolver, chunk);
+}
+
+/* In a file that says nothing of its JVM, threads are still of one. */
+static void find_jvm(struct jfr_filler *f)
+{
+	static const struct rec_jvm unknown;
+
+	if (!f->resolver.jvm)
+		f->resolver.jvm =
+			rec_jvm_count(f->rec) ? rec_jvm_count(f->rec) : rec_jvm(f->rec, &unknown);
+}
+
+static void extend_time(struct jfr_filler *f, const struct jfr_chunk *chunk)
+{
+	struct rec_meta *meta = rec_meta(f->rec);
+	int64_t end_ns;
+
+	if (f->is_ours && meta->end_time_ns)
+		return;
+	if (__builtin_add_overflow(chunk->start_ns, chunk->duration_ns, &end_ns))
+		end_ns = chunk->start_ns;
+	if (!meta->start_time_ns || chunk->start_ns < meta->start_time_ns)
+		meta->start_time_ns = chunk->start_ns;
+	if (end_ns > meta->end_time_ns)
+		meta->end_time_ns = end_ns;
+}
+
+static void on_chunk_end(void *ctx, const struct jfr_chunk *chunk)
+{
+	struct jfr_filler *f = ctx;
+
+	extend_time(f, chunk);
+	if (f->totals.count) {
+		find_jvm(f);
+		resolve_samples(f, chunk);
+	}
+	table_free(&f->totals);
+	f->sample_count = 0;
+	f->cpu_time_samples = 0;
+	jfr_resolve_chunk(&f->resolver, NULL);
+}
+
+static void on_notice(void *ctx, const char *text)
+{
+	const struct jfr_filler *f = ctx;
+
+	log_warn("%s: %s", f->options->name, text);
+}
+
+/* ---- the whole */
+
+static const struct jfr_want wants[] = {
+	JFR_RESOLVE_WANT_ROWS,
+	[JFR_FILL_EXECUTION_SAMPLE] = { "jdk.ExecutionSample",
+					{ "startTime", "sampledThread", "stackTrace", "state" },
+					on_execution_sample },
+	[JFR_FILL_NATIVE_SAMPLE] = { "jdk.NativeMethodSample",
+				     { "startTime", "sampledThread", "stackTrace", "state" },
+				     on_native_sample },
+	[JFR_FILL_CPU_TIME_SAMPLE] = { "jdk.CPUTimeSample",
+				       { "startTime", "eventThread", "stackTrace", "failed",
+					 "samplingPeriod" },
+				       on_cpu_time_sample },
+	[JFR_FILL_JVM_INFORMATION] = { "jdk.JVMInformation",
+				       { "pid", "jvmStartTime", "jvmVersion", "jvmArguments",
+					 "javaArguments" },
+				       jfr_fill_jvm_information,
+				       true },
+	[JFR_FILL_GC_CONFIGURATION] = { "jdk.GCConfiguration",
+					{ "youngCollector", "oldCollector" },
+					jfr_fill_gc_configuration,
+					true },
+	[JFR_FILL_OS_INFORMATION] = { "jdk.OSInformation",
+				      { "osVersion" },
+				      jfr_fill_os_information,
+				      true },
+	[JFR_FILL_CPU_INFORMATION] = { "jdk.CPUInformation",
+				       { "hwThreads" },
+				       jfr_fill_cpu_information },
+	[JFR_FILL_ACTIVE_SETTING] = { "jdk.ActiveSetting",
+				      { "id", "name", "value" },
+				      jfr_fill_active_setting,
+				      true },
+	[JFR_FILL_DATA_LOSS] = { "jdk.DataLoss", { "amount" }, jfr_fill_data_loss },
+	[JFR_FILL_RECORDING] = { "jvmscope.Recording",
+				 { "toolVersion", "hostName", "kernelRelease", "machine", "clock",
+				   "events", "recordingStart", "recordingEnd", "frequency",
+				   "samplePeriod", "maxDepth", "cpus", "seen", "targetCpuTime",
+				   "ownCpuTime", "bpfTime", "ownResidentSize", "ownMapSize",
+				   "achievedFrequency" },
+				 jfr_fill_recording,
+				 true },
+	[JFR_FILL_JVM] = { "jvmscope.JVM",
+			   { "pid", "containerPid", "majorVersion", "jvmStart", "version", "gcName",
+			     "mainClass", "arguments", "containerId", "podUid" },
+			   jfr_fill_jvm,
+			   true },
+	[JFR_FILL_THREAD_TIME] = { "jvmscope.ThreadTime",
+				   { "eventThread", "cpuTime", "inJava", "inNative", "inVM",
+				     "blocked", "vmThread", "unknown" },
+				   jfr_fill_thread_time,
+				   true },
+	[JFR_FILL_QUALITY] = { "jvmscope.Quality",
+			       { "group", "name", "count" },
+			       jfr_fill_quality,
+			       true },
+};
+_Static_assert(sizeof(wants) / sizeof(wants[0]) == JFR_FILL_WANTS, "one for each number");
+
+static uint32_t deepest_stack(const struct recording *rec)
+{
+	uint32_t deepest = 0;
+
+	for (uint32_t id = 1; id <= rec_stack_count(rec); id++) {
+		uint32_t count = rec_stack_get(rec, id).count;
+
+		if (count > deepest)
+			deepest = count;
+	}
+	return deepest;
+}
+
+/* What the file does not say, but which follows from it. */
+static void finish(struct jfr_filler *f, const struct jfr_result *result)
+{
+	struct rec_meta *meta = rec_meta(f->rec);
+
+	if (!meta->tool_version) {
+		meta->tool_version = rec_string(f->rec, JVMSCOPE_VERSION, strlen(JVMSCOPE_VERSION));
+		meta->events = rec_string(f->rec, "cpu", strlen("cpu"));
+		meta->max_depth = deepest_stack(f->rec);
+		meta->achieved_hz = NAN;
+		if (f->period_ns)
+			meta->frequency_hz = (uint32_t)(NS_PER_SECOND / f->period_ns);
+	}
+	if (meta->end_time_ns < meta->start_time_ns)
+		meta->end_time_ns = meta->start_time_ns;
+	if (result->bytes_lost)
+		rec_quality_add(f->rec, REC_QUALITY_INFO, "file_bytes_not_read",
+				result->bytes_lost);
+	if (result->events_damaged)
+		rec_quality_add(f->rec, REC_QUALITY_INFO, "file_events_not_read",
+				result->events_damaged);
+}
+
+int jfr_fill(struct jfr_input *in, const struct jfr_fill_options *options, struct recording *rec,
+	     struct jfr_result *result)
+{
+	struct jfr_visitor visitor = {
+		.wants = wants,
+		.want_count = JFR_FILL_WANTS,
+		.on_chunk = on_chunk,
+		.on_chunk_end = on_chunk_end,
+		.on_notice = on_notice,
+	};
+	struct jfr_filler f = {
+		.options = options,
+		.rec = rec,
+		.resolver = { .rec = rec },
+		.totals = { .row_size = sizeof(struct jfr_raw_total),
+			    .key_size = offsetof(struct jfr_raw_total, count) },
+	};
+	int err;
+
+	rec_samples_keep(rec, options->keep_samples);
+	err = jfr_each_event(in, &visitor, &f, result);
+	if (!err)
+		err = f.err ? f.err : f.resolver.err;
+	if (!err) {
+		finish(&f, result);
+		err = rec_error(rec);
+	}
+	table_free(&f.totals);
+	free(f.samples);
+	strbuf_free(&f.text);
+	jfr_resolver_free(&f.resolver);
+	return err;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_JFR_FILL_IMPL_H
+#define JVMSCOPE_JFR_FILL_IMPL_H
+
+#include "jfr/jfr_fill.h"
+#include "jfr/jfr_resolve.h"
+#include "model/table.h"
+
+/* Inside of jfr_fill*.c. */
+
+enum jfr_sample_kind { JFR_SAMPLE_EXECUTION, JFR_SAMPLE_NATIVE, JFR_SAMPLE_CPU_TIME };
+
+/* Samples of one chunk with the same ids. */
+struct jfr_raw_total {
+	int64_t stack;
+	int64_t thread;
+	int64_t state;
+	int64_t kind;
+	/* The key ends here. */
+	int64_t count;
+	int64_t value; /* nanoseconds; 0: the period of the file */
+};
+
+/* One sample, when rows are kept. */
+struct jfr_raw_sample {
+	int64_t time_ns;
+	uint32_t total; /* id of its raw total */
+};
+
+struct jfr_filler {
+	const struct jfr_fill_options *options;
+	struct recording *rec;
+	struct jfr_resolver resolver;
+	struct table totals;		/* of struct jfr_raw_total, of this chunk */
+	struct jfr_raw_sample *samples; /* owned */
+	size_t sample_count, sample_capacity;
+	int64_t cpu_time_samples; /* in this chunk */
+	int64_t period_ns;	  /* as the file states it, 0 not yet */
+	bool is_ours;		  /* the chunk was written by us */
+	bool has_quality;	  /* and has its own counts */
+	struct strbuf text;
+	int err;
+};
+
+enum {
+	JFR_FILL_EXECUTION_SAMPLE = JFR_RESOLVE_WANTS,
+	JFR_FILL_NATIVE_SAMPLE,
+	JFR_FILL_CPU_TIME_SAMPLE,
+	JFR_FILL_JVM_INFORMATION,
+	JFR_FILL_GC_CONFIGURATION,
+	JFR_FILL_OS_INFORMATION,
+	JFR_FILL_CPU_INFORMATION,
+	JFR_FILL_ACTIVE_SETTING,
+	JFR_FILL_DATA_LOSS,
+	JFR_FILL_RECORDING,
+	JFR_FILL_JVM,
+	JFR_FILL_THREAD_TIME,
+	JFR_FILL_QUALITY,
+	JFR_FILL_WANTS,
+};
+
+/* jfr_fill_about.c: events that say something about the whole. ctx is a struct jfr_filler. */
+void jfr_fill_jvm_information(void *ctx, const struct jfr_item *e);
+void jfr_fill_gc_configuration(void *ctx, const struct jfr_item *e);
+void jfr_fill_os_information(void *ctx, const struct jfr_item *e);
+void jfr_fill_cpu_information(void *ctx, const struct jfr_item *e);
+void jfr_fill_active_setting(void *ctx, const struct jfr_item *e);
+void jfr_fill_data_loss(void *ctx, const struct jfr_item *e);
+void jfr_fill_recording(void *ctx, const struct jfr_item *e);
+void jfr_fill_jvm(void *ctx, const struct jfr_item *e);
+void jfr_fill_thread_time(void *ctx, const struct jfr_item *e);
+void jfr_fill_quality(void *ctx, const struct jfr_item *e);
+
+#endif

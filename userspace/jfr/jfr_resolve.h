@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_JFR_RESOLVE_H
+#define JVMSCOPE_JFR_RESOLVE_H
+
+#include "base/map64.h"
+#include "jfr/jfr_chunk.h"
+#include "model/recording.h"
+
+/*
+ * Constants of a chunk as ids of a recording: stacks, with their frames and methods, and threads.
+ * Each is made once in a chunk, when it is asked for.
+ *
+ * The wants below must be among those of the visitor, in this order, the first one at place 0.
+ */
+enum jfr_resolve_want {
+	JFR_WANT_STACK,
+	JFR_WANT_FRAME,
+	JFR_WANT_METHOD,
+	JFR_WANT_CLASS,
+	JFR_WANT_FRAME_TYPE,
+	JFR_WANT_SOURCE_FILE,
+	JFR_WANT_THREAD,
+	JFR_WANT_GROUP,
+	JFR_WANT_STATE,
+	JFR_RESOLVE_WANTS,
+};
+#define JFR_RESOLVE_WANT_ROWS                                                                \
+	[JFR_WANT_STACK] = { "jdk.types.StackTrace", { "truncated", "frames" } },            \
+	[JFR_WANT_FRAME] = { "jdk.types.StackFrame",                                         \
+			     { "method", "lineNumber", "bytecodeIndex", "type" } },          \
+	[JFR_WANT_METHOD] = { "jdk.types.Method", { "type", "name", "descriptor" } },        \
+	[JFR_WANT_CLASS] = { "java.lang.Class", { "name" } },                                \
+	[JFR_WANT_FRAME_TYPE] = { "jdk.types.FrameType", { NULL } },                         \
+	[JFR_WANT_SOURCE_FILE] = { "jvmscope.types.SourceFile", { NULL } },                  \
+	[JFR_WANT_THREAD] = { "java.lang.Thread",                                            \
+			      { "osName", "osThreadId", "javaName", "javaThreadId", "group", \
+				"virtual" } },                                               \
+	[JFR_WANT_GROUP] = { "jdk.types.ThreadGroup", { "parent", "name" } },                \
+	[JFR_WANT_STATE] = { "jdk.types.ThreadState", { NULL } }
+
+struct jfr_resolver {
+	struct recording *rec;
+	const struct jfr_chunk *chunk;
+	uint32_t jvm; /* of threads whose group names no other */
+	/* Of this chunk: ids of the file to ids of the recording. */
+	struct map64 stacks;
+	struct map64 methods;
+	struct map64 threads;
+	struct map64 frame_types; /* to enum jfr_frame_type + 1, 0 another one */
+	uint32_t *frames;	  /* owned; of one stack */
+	size_t frame_capacity;
+	struct strbuf text, normal, raw;
+	int err; /* -ENOMEM */
+};
+
+/* Begins with another chunk. */
+void jfr_resolve_chunk(struct jfr_resolver *r, const struct jfr_chunk *chunk);
+
+/* 0 when there is no stack, or none with frames. */
+uint32_t jfr_resolve_stack(struct jfr_resolver *r, int64_t id);
+
+/* 0 when the thread is not known. Sets its name and group, too. */
+uint32_t jfr_resolve_thread(struct jfr_resolver *r, int64_t id);
+
+void jfr_resolver_free(struct jfr_resolver *r);
+
+#endif
