@@ -37,7 +37,7 @@ enum end {
 #define RATE_LEAST	 0.8	       /* of what was asked */
 #define SAMPLES_EXPECTED 20
 
-/* Rows of samples, 56 bytes each, that end a chunk before its time. */
+/* Rows of samples, 40 bytes each, that end a chunk before its time. */
 #define SAMPLES_IN_MEMORY (1u << 18)
 
 struct record {

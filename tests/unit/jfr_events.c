@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jfr/jfr_events.h"
+
+#include <stdlib.h>
+
+#include "base/strbuf.h"
+#include "exporters/jfr.h"
+#include "golden/recording.h"
+#include "unit/jfr_walk.h"
+
+static void every_name_is_there_once(void)
+{
+	for (unsigned int id = 0; id < JFR_DECLARED_END; id++) {
+		const struct jfr_type *type = jfr_type(id);
+
+		if (type)
+			ASSERT_INT(jfr_type_find(type->name), id);
+	}
+	ASSERT_INT(jfr_type_find("jdk.NoSuchEvent"), -1);
+}
+
+static void every_field_has_a_type_that_is_no_event(void)
+{
+	for (unsigned int id = 0; id < JFR_DECLARED_END; id++) {
+		const struct jfr_type *type = jfr_type(id);
+
+		for (size_t i = 0; type && i < type->field_count; i++) {
+			const struct jfr_type *of = jfr_type(type->fields[i].type);
+
+			CU_ASSERT_PTR_NOT_NULL_FATAL(of);
+			CU_ASSERT_PTR_NULL(of->category);
+		}
+		if (type && type->flags & JFR_SIMPLE)
+			ASSERT_INT(type->field_count, 1);
+	}
+}
+
+/* What Grafana's reader asks for, and what async-profiler's converter reads by position. */
+static void other_readers_find_what_they_need(void)
+{
+	static const struct {
+		const char *name, *fields;
+	} types[] = {
+		{ "int", "" },
+		{ "long", "" },
+		{ "short", "" },
+		{ "float", "" },
+		{ "boolean", "" },
+		{ "java.lang.String", "" },
+		{ "java.lang.Thread", "osName osThreadId javaName javaThreadId group virtual " },
+		{ "java.lang.Class", "classLoader name package modifiers hidden " },
+		{ "jdk.types.ClassLoader", "type name " },
+		{ "jdk.types.Package", "name module exported " },
+		{ "jdk.types.Symbol", "string " },
+		{ "jdk.types.FrameType", "description " },
+		{ "jdk.types.ThreadState", "name " },
+		{ "jdk.types.Method", "type name descriptor modifiers hidden " },
+		{ "jdk.types.StackFrame", "method lineNumber bytecodeIndex type " },
+		{ "jdk.types.StackTrace", "truncated frames " },
+		{ "jdk.ExecutionSample", "sampledThread stackTrace state " },
+		{ "jdk.NativeMethodSample", "sampledThread stackTrace state " },
+		{ "profiler.WallClockSample", "sampledThread stackTrace state samples timeSpan " },
+		{ "profiler.Malloc", "address size " },
+		{ "profiler.Free", "address " },
+		{ "jdk.ActiveSetting", "id name value " },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		int id = jfr_type_find(types[i].name);
+		struct strbuf fields = { 0 };
+
+		CU_ASSERT_FATAL(id >= 0);
+		for (size_t k = 0; k < jfr_type((unsigned int)id)->field_count; k++)
+			strbuf_printf(&fields, "%s ", jfr_type((unsigned int)id)->fields[k].name);
+		CU_ASSERT_STRING_EQUAL(strbuf_text(&fields), types[i].fields);
+		strbuf_free(&fields);
+	}
+}
+
+/* ---- docs/events.md */
+
+static const char *short_name(enum jfr_type_id id)
+{
+	const char *name = jfr_type(id)->name, *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+static void add_field(struct strbuf *text, const char *name, enum jfr_type_id type,
+		      enum jfr_unit unit)
+{
+	static const char *const units[JFR_UNIT_NR] = {
+		[JFR_UNIT_NONE] = "",
+		[JFR_UNIT_TICKS_AT] = ", time",
+		[JFR_UNIT_MS_AT] = ", ms since the epoch",
+		[JFR_UNIT_TICKS] = ", time span",
+		[JFR_UNIT_NS] = ", ns",
+		[JFR_UNIT_MS] = ", ms",
+		[JFR_UNIT_BYTES] = ", bytes",
+		[JFR_UNIT_ADDRESS] = ", address",
+		[JFR_UNIT_UNSIGNED] = "",
+		[JFR_UNIT_PERCENT] = ", 0..1",
+		[JFR_UNIT_HZ] = ", Hz",
+	};
+
+	strbuf_printf(text, "%s`%s` %s%s", text->len ? "; " : "", name, short_name(type),
+		      units[unit]);
+}
+
+/* "`startTime` long, time; `jvmUser` float, 0..1": the line that the document must have. */
+static void describe(const struct jfr_type *type, struct strbuf *text)
+{
+	add_field(text, "startTime", JFR_LONG, JFR_UNIT_TICKS_AT);
+	if (type->flags & JFR_DURATION)
+		add_field(text, "duration", JFR_LONG, JFR_UNIT_TICKS);
+	if (type->flags & JFR_EVENT_THREAD)
+		add_field(text, "eventThread", JFR_THREAD, JFR_UNIT_NONE);
+	if (type->flags & JFR_EVENT_STACK)
+		add_field(text, "stackTrace", JFR_STACK_TRACE, JFR_UNIT_NONE);
+	for (size_t i = 0; i < type->field_count; i++)
+		add_field(text, type->fields[i].name, type->fields[i].type, type->fields[i].unit);
+	strbuf_puts(text, "\n");
+}
+
+static char *read_document(void)
+{
+	static char text[1 << 17];
+	FILE *file = fopen("docs/events.md", "re");
+	size_t len;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	len = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[len] = 0;
+	return text;
+}
+
+static void see_type(void *ctx, const struct walked_event *event)
+{
+	bool *written = ctx;
+
+	if (event->type < 128)
+		written[event->type] = true;
+}
+
+/* The events that a recording with one of everything has. */
+static void find_written(bool written[128])
+{
+	const struct export_options options = { 0 };
+	const struct walker walker = { .event = see_type, .ctx = written };
+	struct recording *rec = golden_recording();
+	struct rec_sample sample = {
+		.key = { .thread = 1 },
+		.state = REC_STATE_IN_NATIVE,
+		.value = 10101010,
+	};
+	char *bytes = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&bytes, &size);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+	rec_samples_keep(rec, true);
+	rec_sample(rec, &sample);
+	sample.state = REC_STATE_IN_JAVA;
+	rec_sample(rec, &sample);
+	ASSERT_INT(jfr_export(rec, &options, out), 0);
+	fclose(out);
+	ASSERT_INT(walk((const uint8_t *)bytes, size, &walker), 1);
+	free(bytes);
+	rec_free(rec);
+}
+
+static void every_event_that_is_written_is_documented(void)
+{
+	const char *document = read_document();
+	bool written[128] = { false };
+
+	find_written(written);
+	for (unsigned int id = JFR_JDK_EVENT_FIRST; id < 128; id++) {
+		struct strbuf text = { 0 };
+		bool found;
+
+		if (!written[id])
+			continue;
+		strbuf_printf(&text, "### %s\n", jfr_type(id)->name);
+		found = strstr(document, text.text) != NULL;
+		strbuf_reset(&text);
+		describe(jfr_type(id), &text);
+		if (!found || !strstr(document, text.text))
+			fprintf(stderr, "docs/events.md: not there:\n### %s\n%s",
+				jfr_type(id)->name, text.text);
+		CU_ASSERT(found && strstr(document, text.text));
+		strbuf_free(&text);
+	}
+}
+
+static void every_event_that_is_documented_is_in_the_table(void)
+{
+	char *at = read_document();
+
+	while ((at = strstr(at, "\n### "))) {
+		char name[128];
+
+		at += strlen("\n### ");
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "\n"), at);
+		CU_ASSERT(jfr_type_find(name) >= 0 && jfr_type_find(name) < 128);
+	}
+}
+
+static CU_TestInfo tests[] = {
+	{ "every name is there once", every_name_is_there_once },
+	{ "every field has a type that is no event", every_field_has_a_type_that_is_no_event },
+	{ "other readers find what they need", other_readers_find_what_they_need },
+	{ "every event that is written is documented", every_event_that_is_written_is_documented },
+	{ "every event that is documented is in the table",
+	  every_event_that_is_documented_is_in_the_table },
+	CU_TEST_INFO_NULL,
+};
+
+const CU_SuiteInfo jfr_events_suite = {
+	.pName = "jfr_events",
+	.pTests = tests,
+};
