@@ -363,7 +363,7 @@ static void what_was_said_is_not_said_again(void)
 	ASSERT_INT(jfr_writer_chunk(writer, rec, after(3), -1), 0);
 	ASSERT_INT(walk(bytes, size, &walker), 3);
 	ASSERT_INT(sums.counts, 12 + 2 + 4 + 2 + 1 + 1 + 40);
-	ASSERT_INT(sums.events[JFR_QUALITY], 6 + 1);
+	ASSERT_INT(sums.events[JFR_QUALITY], 7 + 1);
 	ASSERT_INT(sums.events[JFR_THREAD_TIME], rec_thread_count(rec) + 1);
 	ASSERT_INT(sums.events[JFR_DATA_LOSS], 2);
 	ASSERT_INT(sums.events[JFR_CPU_LOAD], 3);

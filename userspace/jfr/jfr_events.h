@@ -137,6 +137,7 @@ enum jfr_type_id {
 	JFR_VM_OPERATION_TYPE,
 	JFR_VIRTUAL_SPACE,
 	JFR_SOURCE_FILE,
+	JFR_STACK_STATE,
 	JFR_TYPE_END,
 
 	/* Annotations: only the writer of metadata knows them. */

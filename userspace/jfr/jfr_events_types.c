@@ -193,6 +193,11 @@ static const struct jfr_field source_file[] = {
 	{ "file", "File", JFR_SYMBOL, JFR_UNIT_NONE },
 };
 
+/* Whether a stack is "broken", which is more than truncated: the entry with the stack's own id. */
+static const struct jfr_field stack_state[] = {
+	{ "state", "State", JFR_STRING, JFR_UNIT_NONE },
+};
+
 const struct jfr_type jfr_field_types[JFR_TYPE_NR] = {
 	[JFR_BOOLEAN - JFR_TYPE_FIRST] = { "boolean", NULL, NULL, 0, NULL, 0 },
 	[JFR_BYTE - JFR_TYPE_FIRST] = { "byte", NULL, NULL, 0, NULL, 0 },
@@ -286,4 +291,6 @@ const struct jfr_type jfr_field_types[JFR_TYPE_NR] = {
 	[JFR_SHORT - JFR_TYPE_FIRST] = { "short", NULL, NULL, 0, NULL, 0 },
 	[JFR_SOURCE_FILE - JFR_TYPE_FIRST] = { "jvmscope.types.SourceFile", "Source File", NULL,
 					       JFR_POOL | JFR_SIMPLE, FIELDS(source_file) },
+	[JFR_STACK_STATE - JFR_TYPE_FIRST] = { "jvmscope.types.StackState", "Stack State", NULL,
+					       JFR_POOL | JFR_SIMPLE, FIELDS(stack_state) },
 };

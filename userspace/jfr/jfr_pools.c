@@ -27,6 +27,7 @@ enum pool_id {
 	POOL_THREAD,
 	POOL_THREAD_GROUP,
 	POOL_STACK,
+	POOL_STACK_STATE,
 	POOL_METHOD,
 	POOL_SOURCE_FILE,
 	POOL_CLASS,
@@ -36,11 +37,12 @@ enum pool_id {
 };
 
 static const enum jfr_type_id pool_types[POOL_NR] = {
-	[POOL_FRAME_TYPE] = JFR_FRAME_TYPE,   [POOL_THREAD_STATE] = JFR_THREAD_STATE,
-	[POOL_THREAD] = JFR_THREAD,	      [POOL_THREAD_GROUP] = JFR_THREAD_GROUP,
-	[POOL_STACK] = JFR_STACK_TRACE,	      [POOL_METHOD] = JFR_METHOD,
-	[POOL_SOURCE_FILE] = JFR_SOURCE_FILE, [POOL_CLASS] = JFR_CLASS,
-	[POOL_PACKAGE] = JFR_PACKAGE,	      [POOL_SYMBOL] = JFR_SYMBOL,
+	[POOL_FRAME_TYPE] = JFR_FRAME_TYPE, [POOL_THREAD_STATE] = JFR_THREAD_STATE,
+	[POOL_THREAD] = JFR_THREAD,	    [POOL_THREAD_GROUP] = JFR_THREAD_GROUP,
+	[POOL_STACK] = JFR_STACK_TRACE,	    [POOL_STACK_STATE] = JFR_STACK_STATE,
+	[POOL_METHOD] = JFR_METHOD,	    [POOL_SOURCE_FILE] = JFR_SOURCE_FILE,
+	[POOL_CLASS] = JFR_CLASS,	    [POOL_PACKAGE] = JFR_PACKAGE,
+	[POOL_SYMBOL] = JFR_SYMBOL,
 };
 
 /* One pool of the current chunk. */
@@ -345,6 +347,15 @@ static void put_frame(struct jfr_pools *pools, const struct recording *rec, uint
 	jfr_put_long(to, frame_type(frame->kind));
 }
 
+/* The JDK's constant knows no more than that it is not whole. */
+static void put_broken(struct jfr_pools *pools, uint32_t stack)
+{
+	struct jfr_bytes *entry = new_entry(pools, POOL_STACK_STATE, stack);
+
+	if (entry)
+		jfr_put_text(entry, "broken");
+}
+
 uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
 {
 	struct rec_stack stack = rec_stack_get(rec, id);
@@ -352,6 +363,8 @@ uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, u
 
 	if (!entry)
 		return stack.count ? id : 0;
+	if (stack.state == REC_STACK_BROKEN)
+		put_broken(pools, id);
 	jfr_put_byte(entry, stack.state != REC_STACK_COMPLETE);
 	jfr_put_long(entry, stack.count);
 	for (uint32_t i = 0; i < stack.count; i++)

@@ -284,7 +284,7 @@ static void put_quality(struct jfr_writer *w, const struct recording *rec, int64
 		return;
 	w->quality = said;
 	for (size_t i = 0; i < count; i++, row++) {
-		if (row->count == said[i])
+		if (row->count == said[i] && i < w->quality_count)
 			continue;
 		at = begin(w, JFR_QUALITY, end_ns);
 		jfr_put_text(&w->bytes, groups[row->group]);
@@ -293,6 +293,7 @@ static void put_quality(struct jfr_writer *w, const struct recording *rec, int64
 		end(w, at);
 		said[i] = row->count;
 	}
+	w->quality_count = count;
 }
 
 static void put_losses(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)

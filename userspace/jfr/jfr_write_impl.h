@@ -40,6 +40,7 @@ struct jfr_writer {
 	size_t thread_capacity;
 	uint64_t *quality; /* owned; [row] */
 	size_t quality_capacity;
+	size_t quality_count; /* rows that were said, also those of 0 */
 	uint64_t lost;
 };
 
