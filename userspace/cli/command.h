@@ -33,6 +33,7 @@ int cmd_record(const struct options *options);
 int cmd_ps(const struct options *options);
 int cmd_doctor(const struct options *options);
 int cmd_trie(const struct options *options);
+int cmd_convert(const struct options *options);
 
 /* The list of commands, and the page of one. commands ends with a NULL name. */
 void help_commands(const struct command *commands, FILE *out);

@@ -32,6 +32,11 @@ static const struct command commands[] = {
 	  "reads them from standard input, one a line. FILE has rules as text or in binary form;\n"
 	  "- is standard input, built-in the list that is used when nothing else is said.\n\n",
 	  cmd_trie },
+	{ "convert", OPTION_CONVERT, "FILE -o FILE [OPTION]...", "a recording in another format",
+	  "Reads JFR of the JDK, async-profiler and jvmscope, JSON of jvmscope and collapsed\n"
+	  "stacks, also packed by gzip or zstd; - is standard input. What is damaged is read as\n"
+	  "far as it goes, with a warning.\n\n",
+	  cmd_convert },
 	{ "version", OPTION_OTHER, "", "the version", "", cmd_version },
 	{ "help", OPTION_OTHER, "[COMMAND]", "this list, or the options of COMMAND", "", cmd_help },
 	{ 0 },

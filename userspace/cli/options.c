@@ -293,7 +293,7 @@ static const struct option_row rows[] = {
 	  .help = "how long: 30, 30s, 5m, 1h; else until Ctrl-C or the end of the target" },
 	{ 'f', OPTION_RECORD, "file", "PATH", set_file, .expects = "a path, at most 16 of them",
 	  .help = "output, its format by suffix (.jfr .json .collapsed); repeat it for several. %p is the pid, %t the time, - standard output; jvmscope-%p-%t.jfr when not given" },
-	{ 0, OPTION_RECORD, "format", "F", set_format,
+	{ 0, OPTION_RECORD | OPTION_CONVERT, "format", "F", set_format,
 	  .help = "format of - and of files whose suffix names none; of a single -f in any case" },
 	{ 'e', OPTION_RECORD, "events", "LIST", set_events,
 	  .help = "what to record: cpu; -NAME takes one away from the default" },
@@ -321,14 +321,17 @@ static const struct option_row rows[] = {
 	  .help = "class-name rules that say what is library code: text or built (jvmscope trie build); a built-in list when not given" },
 	{ 0, OPTION_RECORD, "filter", "MODE", set_filter, .expects = "mark, fold, drop or off",
 	  .help = "what the rules do: mark, the default, gives each Java frame its rule and counts; fold makes each run of library frames one [library] frame; drop also drops samples without an application frame; off does nothing" },
-	{ 0, OPTION_RECORD, "threads", NULL, FLAG(threads),
+	{ 0, OPTION_RECORD | OPTION_CONVERT, "threads", NULL, FLAG(threads),
 	  .help = "collapsed: the thread as root frame" },
-	{ 0, OPTION_RECORD, "lines", NULL, FLAG(lines), .help = "collapsed: line numbers" },
-	{ 0, OPTION_RECORD, "annotate", NULL, FLAG(annotate),
+	{ 0, OPTION_RECORD | OPTION_CONVERT, "lines", NULL, FLAG(lines),
+	  .help = "collapsed: line numbers" },
+	{ 0, OPTION_RECORD | OPTION_CONVERT, "annotate", NULL, FLAG(annotate),
 	  .help = "collapsed: how a frame ran, as suffix: _[j] C2, _[1] C1, _[0] interpreted, _[i] inlined, _[k] kernel" },
-	{ 0, OPTION_RECORD, "strict", NULL, FLAG(strict),
+	{ 0, OPTION_RECORD | OPTION_CONVERT, "strict", NULL, FLAG(strict),
 	  .help = "status 1 when something is missing from the output, such as lost samples" },
 	{ 0, OPTION_PS, "json", NULL, FLAG(json), .help = "JSON instead of a table" },
+	{ 'o', OPTION_CONVERT, "output", "FILE", set_output, .expects = "a path",
+	  .help = "what to write, its format by suffix; - is standard output, which needs --format" },
 	{ 'o', OPTION_TRIE, "output", "FILE", set_output, .expects = "a path",
 	  .help = "build, dump: where to write; standard output when not given" },
 	{ 0, OPTION_TRIE, "format", "F", set_form, .expects = "text, binary, c or java",
@@ -378,7 +381,7 @@ static void make_view(enum option_command command, struct getopt_view *view)
 
 	*view = (struct getopt_view){ 0 };
 	/* Stop at the first operand, so that -- COMMAND is seen; where there are files, do not. */
-	if (command != OPTION_TRIE)
+	if (!(command & (OPTION_TRIE | OPTION_CONVERT)))
 		view->keys[keys++] = '+';
 	view->keys[keys++] = ':'; /* tell a missing argument from an unknown option */
 	for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -526,7 +529,7 @@ static int check(enum option_command command, const struct options *options)
 		err = check_record_targets(options);
 		return err ? err : outputs_check_formats(options);
 	}
-	if (command == OPTION_TRIE)
+	if (command & (OPTION_TRIE | OPTION_CONVERT))
 		return 0;
 	if (command != OPTION_OTHER && options->operand_count) {
 		log_error("%s: unexpected argument (" HELP_HINT ")", options->operands[0]);

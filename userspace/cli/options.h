@@ -19,7 +19,8 @@ enum option_command {
 	OPTION_DOCTOR = 4,
 	OPTION_OTHER = 8, /* version, help */
 	OPTION_TRIE = 16,
-	OPTION_ANY = 31,
+	OPTION_CONVERT = 32,
+	OPTION_ANY = 63,
 };
 
 enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -71,11 +72,12 @@ struct options {
 
 	bool json; /* ps */
 
+	const char *output; /* trie, convert; NULL: standard output */
+
 	/* trie */
-	const char *output; /* NULL: standard output */
-	const char *form;   /* "java" ...; NULL: by suffix of the output */
-	const char *name;   /* of the constant or class */
-	uint32_t from;	    /* units of a name that are skipped */
+	const char *form; /* "java" ...; NULL: by suffix of the output */
+	const char *name; /* of the constant or class */
+	uint32_t from;	  /* units of a name that are skipped */
 	bool escaped;
 
 	bool quiet;
@@ -85,7 +87,8 @@ struct options {
 
 	bool help;
 	bool version;
-	char *const *operands; /* what is left: the topic of help, the words behind trie */
+	char *const *operands; /* what is left: the topic of help, the words behind trie,
+				the file of convert */
 	size_t operand_count;
 };
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/outputs.h"
+#include "exporters/exporter.h"
+#include "import/import.h"
+
+#define HELP_HINT "see jvmscope help convert"
+
+/* The output's format, or NULL after one line that says what is wrong. */
+static const struct exporter *check_options(const struct options *options)
+{
+	const struct exporter *format = options->format;
+	char formats[128];
+
+	if (options->operand_count != 1) {
+		log_error("%s (" HELP_HINT ")", options->operand_count
+							? "more than one file to read"
+							: "no file to read");
+		return NULL;
+	}
+	if (!options->output) {
+		log_error("no file to write: give -o FILE (" HELP_HINT ")");
+		return NULL;
+	}
+	if (!format && strcmp(options->output, "-") != 0)
+		format = exporter_by_path(options->output);
+	if (!format)
+		log_error("-o %s: %s (there is %s)", options->output,
+			  strcmp(options->output, "-") != 0
+				  ? "the suffix names no format that can be written; give --format"
+				  : "standard output needs --format",
+			  outputs_formats(formats, sizeof(formats)));
+	return format;
+}
+
+/* Samples that are in no stack of the output as they should be. */
+static bool is_incomplete(const struct recording *rec, const struct import_result *result)
+{
+	return result->damaged || rec_quality_sum(rec, REC_QUALITY_LOST);
+}
+
+static int write_output(const struct options *options, const struct exporter *format,
+			const struct recording *rec)
+{
+	struct options one = *options;
+	struct outputs outputs = { .options = &one, .when = time(NULL) };
+	uint32_t jvms = rec_jvm_count(rec);
+
+	one.files[0] = options->output;
+	one.file_count = 1;
+	one.format = format;
+	snprintf(outputs.pid, sizeof(outputs.pid), "%d", jvms ? rec_jvm_get(rec, 1)->pid : 0);
+	return outputs_write(&outputs, rec);
+}
+
+static int convert(const struct options *options, const struct exporter *format,
+		   struct recording *rec)
+{
+	struct import_options how = {
+		.path = options->operands[0],
+		.keep_samples = format->needs_samples,
+	};
+	struct import_result result;
+
+	if (import_file(&how, rec, &result))
+		return EXIT_RUNTIME;
+	if (write_output(options, format, rec))
+		return EXIT_RUNTIME;
+	if (options->strict && is_incomplete(rec, &result)) {
+		log_error("%s: something is missing, which --strict makes an error", how.path);
+		return EXIT_RUNTIME;
+	}
+	return EXIT_DONE;
+}
+
+int cmd_convert(const struct options *options)
+{
+	const struct exporter *format = check_options(options);
+	struct recording *rec;
+	int status;
+
+	if (!format)
+		return EXIT_USAGE;
+	rec = rec_new();
+	if (!rec) {
+		log_error("%s", strerror(ENOMEM));
+		return EXIT_RUNTIME;
+	}
+	status = convert(options, format, rec);
+	rec_free(rec);
+	return status;
+}
