@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jfr/jfr_resolve.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,11 +99,26 @@ static void fill_native(struct jfr_resolver *r, const struct jfr_item *item,
 	method->signature = 0;
 }
 
+/*
+ * Without what the recorder of JDK 15 to 20 appends to the name of a hidden class, its identity
+ * hash: "Foo$$Lambda$88+0x00007fbd64009220/182259421".
+ */
+static size_t class_len(const struct strbuf *name)
+{
+	size_t at = name->len;
+
+	while (at && isdigit((unsigned char)name->text[at - 1]))
+		at--;
+	if (!at || name->text[at - 1] != '/' || at == name->len)
+		return name->len;
+	return strstr(strbuf_text(name), "+0x") ? at - 1 : name->len;
+}
+
 static void fill_java(struct jfr_resolver *r, const struct jfr_item *item,
 		      struct rec_method *method)
 {
 	jfr_text(item, METHOD_CLASS, &r->text);
-	names_class(strbuf_text(&r->text), r->text.len, &r->normal, &r->raw);
+	names_class(strbuf_text(&r->text), class_len(&r->text), &r->normal, &r->raw);
 	method->class_name = add_text(r, &r->normal);
 	method->raw_class = add_text(r, &r->raw);
 	method->name = string_of(r, text_of(r, item, METHOD_NAME));
