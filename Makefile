@@ -23,7 +23,7 @@ CPPFLAGS  += -D_GNU_SOURCE -DJVMSCOPE_VERSION='"$(VERSION)"' -I. -Iuserspace -is
 CFLAGS    += -std=gnu17 -g $(WARNINGS) -MMD -MP
 HARDEN    := -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 LDFLAGS   += -pie -Wl,-z,relro,-z,now
-LDLIBS    := -lbpf -llzma -lz -lzstd -lyajl -liberty -lm
+LDLIBS    := -lbpf -llzma -lz -lzstd -lyajl -lprotobuf-c -liberty -lm
 BPFFLAGS  := -target bpf -mcpu=v3 -std=gnu17 -O2 -g -MMD -MP -Wall -Wextra -Werror \
 	     -Wno-unused-parameter -D__TARGET_ARCH_$(ARCH) -I. -Ibpf -Ivmlinux/$(ARCH) \
 	     -Ivmlinux -idirafter /usr/include/$(MACHINE)-linux-gnu
@@ -36,14 +36,15 @@ SRC       := $(filter-out $(MAIN_SRC),$(foreach d,$(DIRS),$(wildcard userspace/$
 # core.bpf.c defines the shared maps; bpftool needs the definition before its users.
 BPF_SRC   := bpf/core.bpf.c $(filter-out bpf/core.bpf.c,$(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_SRC:%.c=$(BUILD)/%.o)
-OBJ       := $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/trie_default.o
+GENERATED := $(BUILD)/trie_default.o $(if $(filter model,$(DIRS)),$(BUILD)/profile.pb-c.o)
+OBJ       := $(SRC:%.c=$(BUILD)/%.o) $(GENERATED)
 MAIN_OBJ  := $(MAIN_SRC:%.c=$(BUILD)/%.o)
 SKELETON  := $(BUILD)/jvmscope.skel.h
 SANITIZE  := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer
 # A unit test file tests/unit/DIR_NAME.c belongs to the folder DIR (bpf, base, exporters, ...).
 UNIT_SRC  := $(foreach d,$(DIRS) bpf $(if $(filter model,$(DIRS)),exporters),$(wildcard tests/unit/$(d)_*.c))
 UNIT_OBJ  := $(patsubst %.c,$(BUILD)/asan/%.o,$(SRC) $(UNIT_SRC)) $(BUILD)/asan/tests/unit/main.o \
-	     $(BUILD)/trie_default.o
+	     $(GENERATED)
 SUITES    := $(patsubst tests/unit/%.c,%,$(UNIT_SRC))
 # The kernel, /proc and the JVM as userspace/live sees them; a disk that is full for userspace/jfr.
 FAKED_live := bpf_map_update_elem bpf_map_delete_elem bpf_map_lookup_elem cost_map_bytes \

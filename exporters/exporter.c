@@ -6,11 +6,13 @@
 #include "exporters/collapsed.h"
 #include "exporters/jfr.h"
 #include "exporters/json.h"
+#include "exporters/pprof.h"
 
 const struct exporter exporters[] = {
 	{ .name = "jfr", .suffix = ".jfr", .needs_samples = true, .write = jfr_export },
 	{ .name = "json", .suffix = ".json", .write = json_write },
 	{ .name = "collapsed", .suffix = ".collapsed", .write = collapsed_write },
+	{ .name = "pprof", .suffix = ".pb.gz", .write = pprof_write },
 	{ .name = NULL },
 };
 

@@ -31,7 +31,7 @@ skip() { # NAME REASON
 # The system's headers without its libc: a folder of links to what the libraries ship.
 headers=$BUILD/cross/include
 mkdir -p "$headers"
-for name in bpf libelf.h gelf.h nlist.h dwarf.h elfutils libdw yajl libiberty lzma lzma.h zlib.h zconf.h; do
+for name in bpf libelf.h gelf.h nlist.h dwarf.h elfutils libdw yajl libiberty lzma lzma.h zlib.h zconf.h zstd.h zstd_errors.h protobuf-c; do
 	for from in "/usr/include/$name" "/usr/include/$(uname -m)-linux-gnu/$name"; do
 		[ ! -e "$from" ] || ln -sfn "$from" "$headers/$name"
 	done

@@ -7,7 +7,7 @@ $(BUILD)/jfr_totals $(BUILD)/jfr_make: $(BUILD)/jfr_%: $(BUILD)/tests/jfr/%.o $(
 	$(Q)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $(BUILD)/asan/jfr_totals: $(BUILD)/asan/tests/jfr/totals.o \
-		$(patsubst %.c,$(BUILD)/asan/%.o,$(SRC)) $(BUILD)/trie_default.o
+		$(patsubst %.c,$(BUILD)/asan/%.o,$(SRC)) $(GENERATED)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $^ $(LDLIBS) -o $@
 
