@@ -115,7 +115,7 @@ static void fuzz_frames(const struct hotspot *h, unsigned int bias)
 {
 	struct methods methods = { .target = self, .hotspot = h, .bias = bias };
 	struct nmethods nmethods = { .target = self, .hotspot = h, .methods = &methods };
-	const struct nmethod *nmethod;
+	struct nmethod *nmethod;
 	const struct method *method;
 	struct jvm_frame frames[JVM_INLINE_MAX];
 	uint32_t id;

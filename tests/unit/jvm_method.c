@@ -181,6 +181,86 @@ static void notices_another_class_at_the_same_addresses(void)
 	CU_ASSERT_STRING_EQUAL(after->shown.class_name, "com/example/Next");
 }
 
+/* Everything is where it was, and the name's symbol is another's by now. */
+static void notices_a_name_that_was_written_over(void)
+{
+	const struct method *before, *after;
+
+	ASSERT_INT(get(&before), 0);
+	fake_symbol(&hotspot, fake.symbols[0], "com/example/Mail");
+	ASSERT_INT(get(&after), 0);
+	CU_ASSERT_PTR_EQUAL(before, after); /* once in a generation */
+	methods.generation++;
+	ASSERT_INT(get(&after), 0);
+	CU_ASSERT_STRING_EQUAL(before->shown.class_name, "com/example/Main");
+	CU_ASSERT_STRING_EQUAL(after->shown.class_name, "com/example/Mail");
+}
+
+/* Each of these changes when a method is another one at the same address. */
+static void notices_what_lies_elsewhere(void)
+{
+	static struct fake_method other;
+	const struct fields *f = &hotspot.field;
+	const struct method *before, *after;
+	const struct {
+		uint8_t *base;
+		struct field field;
+		uint64_t value;
+	} changes[] = {
+		{ fake.method, f->method_const_method, fake_address(other.const_method) },
+		{ fake.const_method, f->const_method_constants, fake_address(other.pool) },
+		{ fake.const_method, f->const_method_name, 3 },
+		{ fake.const_method, f->const_method_signature, 3 },
+		{ fake.pool, f->pool_holder, fake_address(other.klass) },
+		{ fake.klass, f->klass_name, fake_address(other.symbols[0]) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		make_jvm(17);
+		fake_make_method(&hotspot, &other, "com/example/Next", "go", lines, sizeof(lines));
+		ASSERT_INT(get(&before), 0);
+		methods.generation++;
+		fake_put(changes[i].base, changes[i].field, changes[i].value);
+		ASSERT_INT(get(&after), 0);
+		CU_ASSERT_PTR_NOT_EQUAL(before, after);
+		methods.generation++;
+		ASSERT_INT(get(&before), 0);
+		CU_ASSERT_PTR_EQUAL(before, after);
+	}
+}
+
+/* Some of each kind at once: known, known but changed, new, none. */
+static void gets_some_at_once(void)
+{
+	enum { COUNT = 40 };
+	static struct fake_method many[COUNT];
+	uint64_t addresses[COUNT + 2] = { 0 };
+	const struct method *out[COUNT + 2], *again[COUNT + 2];
+	char name[16];
+
+	for (int i = 0; i < COUNT; i++) {
+		snprintf(name, sizeof(name), "m%d", i);
+		fake_make_method(&hotspot, &many[i], "Many", name, NULL, 0);
+		addresses[i] = fake_address(many[i].method);
+	}
+	addresses[COUNT] = 16;
+	addresses[COUNT + 1] = addresses[3];
+	ASSERT_INT(methods_get_some(&methods, addresses, COUNT / 2, out), 0);
+	methods.generation++;
+	fake_symbol(&hotspot, many[5].symbols[1], "m5"); /* the same */
+	fake_put(many[7].const_method, hotspot.field.const_method_name, 2);
+	ASSERT_INT(methods_get_some(&methods, addresses, COUNT + 2, again), 0);
+	for (int i = 0; i < COUNT; i++) {
+		snprintf(name, sizeof(name), "m%d", i);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(again[i]);
+		CU_ASSERT_STRING_EQUAL(again[i]->shown.name, i == 7 ? "(I)V" : name);
+		if (i < COUNT / 2)
+			CU_ASSERT((again[i] == out[i]) == (i != 7));
+	}
+	CU_ASSERT_PTR_NULL(again[COUNT]);
+	CU_ASSERT_PTR_EQUAL(again[COUNT + 1], again[3]);
+}
+
 static void tells_a_replaced_method_by_its_cookie(void)
 {
 	const struct method *method = NULL;
@@ -244,6 +324,9 @@ static CU_TestInfo tests[] = {
 	{ "remembers methods that are gone", remembers_methods_that_are_gone },
 	{ "notices another class at the same addresses",
 	  notices_another_class_at_the_same_addresses },
+	{ "notices a name that was written over", notices_a_name_that_was_written_over },
+	{ "notices what lies elsewhere", notices_what_lies_elsewhere },
+	{ "gets some at once", gets_some_at_once },
 	{ "tells a replaced method by its cookie", tells_a_replaced_method_by_its_cookie },
 	{ "refuses what is no method", refuses_what_is_no_method },
 	{ "knows hidden classes", knows_hidden_classes },

@@ -15,8 +15,11 @@ static struct nmethods nmethods;
 static struct jvm_frame frames[JVM_INLINE_MAX];
 static struct fake_method outer, inner;
 
-/* Head and, up to JDK 22, everything else. */
-static _Alignas(8) uint8_t blob[4096];
+/* Head and, up to JDK 22, everything else; before it the head of its HeapBlock. */
+#define BLOCK_BYTES 64
+#define BLOB_BYTES  4096
+static _Alignas(8) uint8_t block[BLOCK_BYTES + BLOB_BYTES];
+static uint8_t *const blob = block + BLOCK_BYTES;
 /* The blocks of their own of newer JDKs. */
 static _Alignas(8) uint8_t immutable[2048];
 static _Alignas(8) uint8_t mutable[256];
@@ -115,7 +118,8 @@ static void make_nmethod(const char *name)
 
 	fake_make_method(&hotspot, &outer, "Outer", "run", lines_0, sizeof(lines_0));
 	fake_make_method(&hotspot, &inner, "Inner", "get", lines_0, sizeof(lines_0));
-	memset(blob, 0, sizeof(blob));
+	memset(block, 0, sizeof(block));
+	fake_put(blob - hotspot.heap_block_size, f->block_used, 1);
 	make_notes(&notes);
 	if (field_exists(f->nmethod_immutable_data))
 		place_immutable(&notes, metadata);
@@ -161,7 +165,7 @@ static void teardown(void)
 
 static int describe(uint32_t offset, bool leaf)
 {
-	const struct nmethod *nmethod;
+	struct nmethod *nmethod;
 	int err = nmethods_get(&nmethods, fake_address(blob), ID, &nmethod);
 
 	memset(frames, 0, sizeof(frames));
@@ -245,8 +249,8 @@ static void names_native_wrappers(void)
 /* All of it is needed only once. */
 static void remembers_code_and_classes_that_are_gone(void)
 {
-	ASSERT_INT(describe(16, false), 1);
-	memset(blob, 0xa5, sizeof(blob));
+	ASSERT_INT(describe(32, false), 2);
+	memset(block, 0xa5, sizeof(block));
 	memset(&outer, 0xa5, sizeof(outer));
 	memset(&inner, 0xa5, sizeof(inner));
 	methods.generation++;
@@ -255,9 +259,57 @@ static void remembers_code_and_classes_that_are_gone(void)
 	expect(1, JVM_FRAME_C2, "run", 3, 9);
 }
 
+/* What else can be at the addresses of a nmethod and of a method of it by then. */
+static void free_the_block(void)
+{
+	fake_put(blob - hotspot.heap_block_size, hotspot.field.block_used, 0);
+}
+
+static void unload_the_code(void)
+{
+	fake_put(blob, hotspot.field.nmethod_method, 0);
+}
+
+static void compile_something_else(void)
+{
+	fake_put(blob, hotspot.field.nmethod_compile_id, ID + 1);
+}
+
+static void make_a_stub(void)
+{
+	fake_put(blob, hotspot.field.blob_name, fake_address("a stub"));
+}
+
+/* A frame that was not named while its code was there gets no name of what is there now. */
+static void does_not_name_by_what_is_there_now(void)
+{
+	static void (*const changes[])(void) = { free_the_block, unload_the_code,
+						 compile_something_else, make_a_stub };
+	static const int jdks[] = { 8, 17, 25 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(jdks) * ARRAY_SIZE(changes); i++) {
+		make_jvm(jdks[i / ARRAY_SIZE(changes)]);
+		ASSERT_INT(describe(16, false), 1);
+		changes[i % ARRAY_SIZE(changes)]();
+		fake_make_method(&hotspot, &inner, "Other", "put", lines_0, sizeof(lines_0));
+		ASSERT_INT(describe(32, false), -ESTALE);
+		ASSERT_INT(describe(16, false), 1);
+		expect(0, JVM_FRAME_C2, "run", 3, 9);
+	}
+}
+
+/* It is copied and then looked at again: here a free block's head is still whole. */
+static void does_not_copy_what_was_freed(void)
+{
+	free_the_block();
+	ASSERT_INT(describe(16, false), -ESTALE);
+	fake_put(blob - hotspot.heap_block_size, hotspot.field.block_used, 1);
+	ASSERT_INT(describe(16, false), 1);
+}
+
 static void tells_other_code_by_its_compile_id(void)
 {
-	const struct nmethod *nmethod = NULL;
+	struct nmethod *nmethod = NULL;
 
 	ASSERT_INT(nmethods_get(&nmethods, fake_address(blob), ID + 1, &nmethod), -ESTALE);
 	ASSERT_INT(nmethods_get(&nmethods, 16, ID, &nmethod), -EFAULT);
@@ -332,7 +384,7 @@ static void ends_the_longest_chain(void)
 static void drops_the_oldest_copies(void)
 {
 	static uint8_t scopes[1 << 20];
-	const struct nmethod *nmethod;
+	struct nmethod *nmethod;
 	uint64_t pcs = fake_address(scopes) + sizeof(scopes) - fake_address(blob);
 
 	/* Each copy takes 1 MiB. */
@@ -344,7 +396,7 @@ static void drops_the_oldest_copies(void)
 		ASSERT_INT(nmethods_get(&nmethods, fake_address(blob), id, &nmethod), 0);
 		CU_ASSERT(nmethods.bytes <= NMETHODS_BYTES);
 	}
-	memset(blob, 0, sizeof(blob));
+	memset(block, 0, sizeof(block));
 	ASSERT_INT(nmethods_get(&nmethods, fake_address(blob), 39, &nmethod), 0);
 	ASSERT_INT(nmethods_get(&nmethods, fake_address(blob), 1, &nmethod), -ESTALE);
 	CU_ASSERT(nmethods_memory(&nmethods) >= nmethods.bytes);
@@ -356,6 +408,8 @@ static CU_TestInfo tests[] = {
 	{ "tells the compilers apart", tells_the_compilers_apart },
 	{ "names native wrappers", names_native_wrappers },
 	{ "remembers code and classes that are gone", remembers_code_and_classes_that_are_gone },
+	{ "does not name by what is there now", does_not_name_by_what_is_there_now },
+	{ "does not copy what was freed", does_not_copy_what_was_freed },
 	{ "tells other code by its compile id", tells_other_code_by_its_compile_id },
 	{ "does without a method that cannot be read", does_without_a_method_that_cannot_be_read },
 	{ "refuses places that make no sense", refuses_places_that_make_no_sense },

@@ -116,6 +116,37 @@ static void reads_memory(void)
 	ASSERT_INT(target_read(t, address_of(text), copy, 0), 0);
 }
 
+/* More than one system call takes, with places among them that are not there. */
+static void reads_parts_together(void)
+{
+	enum { COUNT = TARGET_PARTS_AT_ONCE * 2 + 3 };
+	struct target_part parts[COUNT];
+	char copies[COUNT][sizeof(text)] = { "" };
+
+	start_child();
+	ASSERT_INT(target_open(child, &t), 0);
+	for (int bad = 1; bad < COUNT + 2; bad += 13) {
+		for (int i = 0; i < COUNT; i++) {
+			uint64_t addr = i % bad == bad - 1 ? 8 : address_of(text) + (uint64_t)i % 3;
+
+			memset(copies[i], 0, sizeof(copies[i]));
+			parts[i] = (struct target_part){ addr, copies[i], 4, 1 };
+		}
+		ASSERT_INT(target_read_parts(t, parts, COUNT), 0);
+		for (int i = 0; i < COUNT; i++) {
+			ASSERT_INT(parts[i].err, i % bad == bad - 1 ? -EFAULT : 0);
+			if (!parts[i].err)
+				CU_ASSERT_EQUAL(memcmp(copies[i], text + i % 3, 4), 0);
+		}
+	}
+	ASSERT_INT(target_read_parts(t, parts, 0), 0);
+	parts[0] = (struct target_part){ 1ull << 63, copies[0], 4, 0 };
+	parts[1] = (struct target_part){ 8, copies[1], 0, 1 };
+	ASSERT_INT(target_read_parts(t, parts, 2), 0);
+	ASSERT_INT(parts[0].err, -EFAULT);
+	ASSERT_INT(parts[1].err, 0);
+}
+
 static void reads_strings(void)
 {
 	char *page =
@@ -140,6 +171,7 @@ static void reads_strings(void)
 static void notices_the_end(void)
 {
 	uint64_t value;
+	struct target_part part = { address_of(text), &value, sizeof(value), 0 };
 	char name[16];
 
 	start_child();
@@ -151,6 +183,7 @@ static void notices_the_end(void)
 	for (int i = 0; i < 2; i++) {
 		CU_ASSERT_FALSE(target_alive(t));
 		ASSERT_INT(target_read_u64(t, address_of(text), &value), -ESRCH);
+		ASSERT_INT(target_read_parts(t, &part, 1), -ESRCH);
 		ASSERT_INT(target_cpu_ns(t, &value), -ESRCH);
 		ASSERT_INT(target_rss_bytes(t), 0);
 		target_thread_name(t, child, name, sizeof(name));
@@ -252,6 +285,7 @@ static void works_when_the_main_thread_has_ended(void)
 	struct maps maps;
 	pthread_t thread;
 	uint64_t value;
+	struct target_part part = { address_of(text), &value, sizeof(value), 1 };
 
 	child = fork();
 	if (child == 0) {
@@ -273,6 +307,8 @@ static void works_when_the_main_thread_has_ended(void)
 	CU_ASSERT_TRUE(target_alive(t));
 	ASSERT_INT(target_read(t, address_of(text), buffer, sizeof(text)), 0);
 	CU_ASSERT_STRING_EQUAL(buffer, text);
+	ASSERT_INT(target_read_parts(t, &part, 1), 0);
+	ASSERT_INT(part.err, 0);
 	ASSERT_INT(maps_read(child, &maps), 0);
 	mapping = maps_find(&maps, address_of(works_when_the_main_thread_has_ended));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mapping);
@@ -461,6 +497,7 @@ static void knows_kernel_symbols(void)
 
 static CU_TestInfo tests[] = {
 	{ "reads memory", reads_memory },
+	{ "reads parts together", reads_parts_together },
 	{ "reads strings", reads_strings },
 	{ "notices the end", notices_the_end },
 	{ "describes a process", describes_a_process },

@@ -299,7 +299,7 @@ static int describe_interpreted(struct jvm *jvm, const struct jvs_frame *frame, 
 static int describe_compiled(struct jvm *jvm, const struct jvs_frame *frame, uint64_t address,
 			     bool leaf, struct jvm_frame out[JVM_INLINE_MAX])
 {
-	const struct nmethod *nmethod;
+	struct nmethod *nmethod;
 	int err = nmethods_get(&jvm->nmethods, address, frame->cookie, &nmethod);
 
 	if (err)

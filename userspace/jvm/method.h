@@ -23,8 +23,13 @@ struct method {
 	struct jvm_method shown;
 	const uint8_t *lines; /* compressed line table; NULL: none */
 	size_t lines_size;
+	uint32_t checked; /* generation in which it was last seen to be the same */
+	/* where it was read from: what tells whether it still is the same */
+	uint64_t pool;
+	uint64_t klass;
 	uint64_t class_symbol; /* Klass::_name */
-	uint32_t checked;      /* generation in which it was last seen to be the same */
+	uint32_t name_index;   /* into the pool */
+	uint32_t signature_index;
 };
 
 struct methods {
@@ -37,6 +42,7 @@ struct methods {
 	uint32_t count;
 	uint32_t capacity;
 	struct map64 by_key; /* index into items */
+	struct map64 last;   /* address to index of the newest there */
 };
 
 /* What a frame's cookie is for a ConstMethod. */
@@ -50,6 +56,13 @@ static inline uint32_t method_cookie(uint64_t const_method)
  * -EBADMSG (not a method), -EFAULT, -ESRCH, -ENOMEM.
  */
 int methods_get(struct methods *methods, uint64_t address, const struct method **out);
+
+/*
+ * Several at once, with few system calls for those that are known; NULL for one that cannot be
+ * read. Returns 0, -ESRCH or -ENOMEM.
+ */
+int methods_get_some(struct methods *methods, const uint64_t *addresses, size_t count,
+		     const struct method **out);
 
 /*
  * The method that was at this address with this cookie: the one there now, or one that was read

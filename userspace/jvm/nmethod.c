@@ -10,8 +10,14 @@
 
 #define DEBUG_BYTES_MAX (16u << 20) /* PcDescs and scopes of one nmethod; 200 KiB is large */
 #define METADATA_MAX	16384	    /* entries of one nmethod; 400 is large */
-#define SCOPES_MAX	262144	    /* scopes decoded when one is first seen */
 #define CHAIN_MAX	1024	    /* scopes of one pc */
+#define HEAP_BLOCK_MAX	64	    /* bytes before a blob; layout.c checks it */
+
+/* A bci for code that has none; -1 is method entry. */
+#define BCI_PLAIN (-2)
+
+#define LINE_UNKNOWN (-1)
+#define LINE_NATIVE  (-2)
 
 /* Where the debug information of one nmethod lies in the target. */
 struct places {
@@ -30,22 +36,21 @@ static uint64_t key_of(uint64_t address, uint32_t compile_id)
 	return map64_hash(words, sizeof(words));
 }
 
-static const struct nmethod *find_known(const struct nmethods *n, uint64_t address,
-					uint32_t compile_id)
+static struct nmethod *find_known(const struct nmethods *n, uint64_t address, uint32_t compile_id)
 {
-	const struct nmethod *found;
+	struct nmethod *found;
 	uint32_t number;
 
 	if (!map64_get(&n->by_key, key_of(address, compile_id), &number))
 		return NULL;
 	found = n->ring[number % NMETHODS_MAX];
-	return found->address == address && found->compile_id == compile_id ? found : NULL;
+	return found->address == address && found->identity.compile_id == compile_id ? found : NULL;
 }
 
 static void drop_oldest(struct nmethods *n)
 {
 	struct nmethod **place = &n->ring[n->first % NMETHODS_MAX];
-	uint64_t key = key_of((*place)->address, (*place)->compile_id);
+	uint64_t key = key_of((*place)->address, (*place)->identity.compile_id);
 	uint32_t number;
 
 	if (map64_get(&n->by_key, key, &number) && number == n->first)
@@ -66,7 +71,7 @@ static int remember(struct nmethods *n, struct nmethod *nmethod)
 	while (n->next - n->first == NMETHODS_MAX ||
 	       (n->next != n->first && n->bytes + nmethod->bytes > NMETHODS_BYTES))
 		drop_oldest(n);
-	if (map64_set(&n->by_key, key_of(nmethod->address, nmethod->compile_id), n->next))
+	if (map64_set(&n->by_key, key_of(nmethod->address, nmethod->identity.compile_id), n->next))
 		return -ENOMEM;
 	n->ring[n->next++ % NMETHODS_MAX] = nmethod;
 	n->bytes += nmethod->bytes;
@@ -144,11 +149,74 @@ static int find_places(const struct hotspot *h, uint64_t address, const uint8_t 
 	return 0;
 }
 
-/* One allocation: the struct, pointers to methods, PcDescs, scopes. */
+/*
+ * The head of an nmethod with that of its block before it. The one says which it is, the other
+ * that it still is one.
+ */
+struct head {
+	uint64_t address;
+	uint8_t block[HEAP_BLOCK_MAX];
+	uint8_t bytes[JVS_BLOB_HEADER_MAX];
+};
+
+static int read_head(const struct nmethods *n, uint64_t address, struct head *out)
+{
+	const struct hotspot *h = n->hotspot;
+	struct target_part parts[] = {
+		{ address - h->heap_block_size, out->block, h->heap_block_size, 0 },
+		{ address, out->bytes, h->nmethod_header, 0 },
+	};
+	int err = target_read_parts(n->target, parts, 2);
+
+	if (!err)
+		err = parts[1].err ? parts[1].err : parts[0].err;
+	out->address = address;
+	return err;
+}
+
+static uint64_t of_head(const struct nmethods *n, const struct head *head, struct field f)
+{
+	return field_of(f, head->bytes, n->hotspot->nmethod_header);
+}
+
+static struct identity identity_of(const struct nmethods *n, const struct head *head)
+{
+	const struct fields *f = &n->hotspot->field;
+
+	return (struct identity){
+		.compile_id = (uint32_t)of_head(n, head, f->nmethod_compile_id),
+		.used = field_of(f->block_used, head->block, n->hotspot->heap_block_size) != 0,
+		.name = of_head(n, head, f->blob_name),
+		.method = of_head(n, head, f->nmethod_method),
+	};
+}
+
+/* Whether it still is there: not freed, not unloaded, not another at the same place. */
+static int check_same(const struct nmethods *n, const struct nmethod *nmethod)
+{
+	struct identity now;
+	struct head head;
+	int err = read_head(n, nmethod->address, &head);
+
+	if (err)
+		return err;
+	now = identity_of(n, &head);
+	return now.used && now.compile_id == nmethod->identity.compile_id &&
+			       now.name == nmethod->identity.name &&
+			       now.method == nmethod->identity.method
+		       ? 0
+		       : -ESTALE;
+}
+
+/*
+ * One allocation: the struct, addresses of methods, pointers to methods, PcDescs, scopes. The
+ * nmethod's own method comes behind those that its scopes name.
+ */
 static struct nmethod *allocate(const struct places *p)
 {
-	size_t pointers = p->metadata_size / sizeof(uint64_t) * sizeof(void *);
-	size_t total = sizeof(struct nmethod) + pointers + p->pcs_size + p->scopes_size;
+	size_t count = p->metadata_size / sizeof(uint64_t) + 1;
+	size_t addresses = count * sizeof(uint64_t), pointers = count * sizeof(void *);
+	size_t total = sizeof(struct nmethod) + addresses + pointers + p->pcs_size + p->scopes_size;
 	struct nmethod *nmethod = calloc(1, total);
 	uint8_t *behind;
 
@@ -156,85 +224,29 @@ static struct nmethod *allocate(const struct places *p)
 		return NULL;
 	behind = (uint8_t *)(nmethod + 1);
 	nmethod->bytes = total;
-	nmethod->methods = (const struct method **)(void *)behind;
-	nmethod->methods_count = (uint32_t)(p->metadata_size / sizeof(uint64_t));
-	nmethod->pcs = behind + pointers;
+	nmethod->addresses = (uint64_t *)(void *)behind;
+	nmethod->methods = (const struct method **)(void *)(behind + addresses);
+	nmethod->methods_count = (uint32_t)count;
+	nmethod->pcs = behind + addresses + pointers;
 	nmethod->pcs_count = (uint32_t)(p->pcs_size / PC_DESC_BYTES);
-	nmethod->scopes = behind + pointers + p->pcs_size;
+	nmethod->scopes = nmethod->pcs + p->pcs_size;
 	nmethod->scopes_size = (uint32_t)p->scopes_size;
 	return nmethod;
 }
 
 static int copy_debug_info(const struct target *t, const struct places *p,
-			   const struct nmethod *nmethod, uint64_t *metadata)
+			   const struct nmethod *nmethod)
 {
-	int err = 0;
+	struct target_part parts[] = {
+		{ p->pcs, nmethod->pcs, p->pcs_size, 0 },
+		{ p->scopes, nmethod->scopes, p->scopes_size, 0 },
+		{ p->metadata, nmethod->addresses, p->metadata_size, 0 },
+	};
+	int err = target_read_parts(t, parts, 3);
 
-	if (p->pcs_size)
-		err = target_read(t, p->pcs, nmethod->pcs, p->pcs_size);
-	if (!err && p->scopes_size)
-		err = target_read(t, p->scopes, nmethod->scopes, p->scopes_size);
-	if (!err && p->metadata_size)
-		err = target_read(t, p->metadata, metadata, p->metadata_size);
+	for (size_t i = 0; i < 3 && !err; i++)
+		err = parts[i].size ? parts[i].err : 0;
 	return err;
-}
-
-/* Reads the methods that the scopes of one PcDesc name. Returns the scopes seen or -errno. */
-static int resolve_chain(struct nmethods *n, const struct nmethod *nmethod, uint32_t offset,
-			 const uint64_t *metadata)
-{
-	unsigned int bias = n->methods->bias;
-	struct scope scope;
-	int seen = 0, err;
-
-	for (; offset && seen < CHAIN_MAX; seen++, offset = scope.sender) {
-		if (debuginfo_scope(nmethod->scopes, nmethod->scopes_size, bias, offset, &scope))
-			break;
-		if (!scope.method || scope.method > nmethod->methods_count ||
-		    nmethod->methods[scope.method - 1])
-			continue;
-		err = methods_get(n->methods, metadata[scope.method - 1],
-				  &nmethod->methods[scope.method - 1]);
-		/* What cannot be read now cannot be named later. */
-		if (err == -ENOMEM || err == -ESRCH)
-			return err;
-	}
-	return seen;
-}
-
-static int resolve_methods(struct nmethods *n, const struct nmethod *nmethod,
-			   const uint64_t *metadata)
-{
-	uint32_t offset;
-	size_t scopes = 0;
-	int seen;
-
-	for (uint32_t i = 0; i < nmethod->pcs_count && scopes < SCOPES_MAX; i++) {
-		memcpy(&offset, nmethod->pcs + (size_t)i * PC_DESC_BYTES + sizeof(int32_t),
-		       sizeof(offset));
-		seen = resolve_chain(n, nmethod, offset, metadata);
-		if (seen < 0)
-			return seen;
-		scopes += (size_t)seen;
-	}
-	return 0;
-}
-
-/* Whether the nmethod still is the one whose head was read. */
-static int check_same(const struct nmethods *n, uint64_t address, const uint8_t *head)
-{
-	const struct fields *f = &n->hotspot->field;
-	uint8_t again[JVS_BLOB_HEADER_MAX];
-	size_t size = n->hotspot->nmethod_header;
-	int err = target_read(n->target, address, again, size);
-
-	if (err)
-		return err;
-	if (field_of(f->nmethod_compile_id, again, size) !=
-		    field_of(f->nmethod_compile_id, head, size) ||
-	    field_of(f->blob_name, again, size) != field_of(f->blob_name, head, size))
-		return -ESTALE;
-	return 0;
 }
 
 /* The name pointer is known soon after the start; before, the name is read. */
@@ -248,52 +260,31 @@ static bool is_native(const struct nmethods *n, uint64_t name)
 	       !strcmp(text, "native nmethod");
 }
 
-static int fill(struct nmethods *n, const struct places *p, const uint8_t *head,
-		struct nmethod *nmethod)
+static int read_nmethod(struct nmethods *n, const struct head *head, struct nmethod **out)
 {
 	const struct fields *f = &n->hotspot->field;
-	size_t size = n->hotspot->nmethod_header;
-	uint64_t *metadata;
-	int err;
-
-	nmethod->compile_id = (uint32_t)field_of(f->nmethod_compile_id, head, size);
-	nmethod->level = (int)field_of(f->nmethod_level, head, size);
-	metadata = malloc(p->metadata_size + sizeof(*metadata));
-	if (!metadata)
-		return -ENOMEM;
-	err = copy_debug_info(n->target, p, nmethod, metadata);
-	if (!err)
-		err = resolve_methods(n, nmethod, metadata);
-	free(metadata);
-	if (err)
-		return err;
-	err = methods_get(n->methods, field_of(f->nmethod_method, head, size), &nmethod->method);
-	if (err == -ENOMEM || err == -ESRCH)
-		return err;
-	return check_same(n, nmethod->address, head);
-}
-
-static int read_nmethod(struct nmethods *n, uint64_t address, const uint8_t *head,
-			const struct nmethod **out)
-{
-	uint64_t name = field_of(n->hotspot->field.blob_name, head, n->hotspot->nmethod_header);
+	struct identity identity = identity_of(n, head);
+	bool native = is_native(n, identity.name);
 	struct places places = { 0 };
 	struct nmethod *nmethod;
-	bool native;
 	int err = 0;
 
 	/* A native wrapper has no debug information worth copying. */
-	native = is_native(n, name);
 	if (!native)
-		err = find_places(n->hotspot, address, head, &places);
+		err = find_places(n->hotspot, head->address, head->bytes, &places);
 	if (err)
 		return err;
 	nmethod = allocate(&places);
 	if (!nmethod)
 		return -ENOMEM;
-	nmethod->address = address;
+	nmethod->address = head->address;
+	nmethod->identity = identity;
 	nmethod->native = native;
-	err = fill(n, &places, head, nmethod);
+	nmethod->level = (int)of_head(n, head, f->nmethod_level);
+	err = native ? 0 : copy_debug_info(n->target, &places, nmethod);
+	nmethod->addresses[nmethod->methods_count - 1] = identity.method;
+	if (!err)
+		err = check_same(n, nmethod);
 	if (!err)
 		err = remember(n, nmethod);
 	if (err) {
@@ -305,24 +296,22 @@ static int read_nmethod(struct nmethods *n, uint64_t address, const uint8_t *hea
 }
 
 int nmethods_get(struct nmethods *nmethods, uint64_t address, uint32_t compile_id,
-		 const struct nmethod **out)
+		 struct nmethod **out)
 {
-	const struct fields *f = &nmethods->hotspot->field;
-	const struct nmethod *known = find_known(nmethods, address, compile_id);
-	uint8_t head[JVS_BLOB_HEADER_MAX];
-	size_t size = nmethods->hotspot->nmethod_header;
+	struct nmethod *known = find_known(nmethods, address, compile_id);
+	struct head head;
 	int err;
 
 	if (known) {
 		*out = known;
 		return 0;
 	}
-	err = target_read(nmethods->target, address, head, size);
+	err = read_head(nmethods, address, &head);
 	if (err)
 		return err;
-	if ((uint32_t)field_of(f->nmethod_compile_id, head, size) != compile_id)
+	if (identity_of(nmethods, &head).compile_id != compile_id)
 		return -ESTALE;
-	return read_nmethod(nmethods, address, head, out);
+	return read_nmethod(nmethods, &head, out);
 }
 
 static enum jvm_frame_type compiler_of(int level)
@@ -335,60 +324,114 @@ static int shown_level(int level)
 	return level >= 1 && level <= 4 ? level : 0;
 }
 
-/* The whole nmethod as one frame: a native wrapper, or code without debug information here. */
-static int describe_plain(const struct nmethod *nmethod, struct jvm_frame *out)
-{
-	bool native = nmethod->native || (nmethod->method && nmethod->method->shown.native);
+/* One activation inside compiled code. method: index into methods. */
+struct activation {
+	uint32_t method;
+	int bci;
+	bool inlined;
+};
 
-	if (!nmethod->method)
-		return -ESTALE;
-	*out = (struct jvm_frame){
-		.type = native ? JVM_FRAME_NATIVE : compiler_of(nmethod->level),
-		.method = &nmethod->method->shown,
-		.bci = -1,
-		.line = native ? -2 : -1,
-		.level = shown_level(nmethod->level),
-	};
-	return 1;
-}
-
-static const struct method *scope_method(const struct nmethod *nmethod, const struct scope *scope)
+/*
+ * The activations at a pc, innermost first. Beyond the limit the outermost ones replace each other
+ * in the last place. Returns how many, -EBADMSG, or -ESTALE (names what is not there).
+ */
+static int decode_chain(const struct nmethods *n, const struct nmethod *nmethod, uint32_t offset,
+			struct activation out[JVM_INLINE_MAX])
 {
-	if (!scope->method)
-		return nmethod->method;
-	return scope->method <= nmethod->methods_count ? nmethod->methods[scope->method - 1] : NULL;
-}
-
-int nmethod_describe(const struct nmethods *nmethods, const struct nmethod *nmethod,
-		     uint32_t offset, bool leaf, struct jvm_frame out[JVM_INLINE_MAX])
-{
-	const struct method *method;
 	struct scope scope;
-	uint32_t at = 0;
 	int count = 0;
-	size_t links;
 
-	if (!nmethod->native &&
-	    !debuginfo_find_pc(nmethod->pcs, nmethod->pcs_count, offset, leaf, &at))
-		at = 0;
-	if (nmethod->native || !at)
-		return describe_plain(nmethod, out);
-
-	for (links = 0; at && links < CHAIN_MAX; links++, at = scope.sender) {
-		if (debuginfo_scope(nmethod->scopes, nmethod->scopes_size, nmethods->methods->bias,
-				    at, &scope))
+	for (size_t links = 0; offset && links < CHAIN_MAX; links++, offset = scope.sender) {
+		if (debuginfo_scope(nmethod->scopes, nmethod->scopes_size, n->methods->bias, offset,
+				    &scope))
 			return -EBADMSG;
-		method = scope_method(nmethod, &scope);
-		if (!method)
+		if (scope.method >= nmethod->methods_count)
 			return -ESTALE;
-		/* Beyond the limit the outermost ones replace each other in the last place. */
 		if (count == JVM_INLINE_MAX)
 			count--;
-		out[count++] = (struct jvm_frame){
-			.type = scope.sender ? JVM_FRAME_INLINED : compiler_of(nmethod->level),
-			.method = &method->shown,
+		out[count++] = (struct activation){
+			.method = scope.method ? scope.method - 1 : nmethod->methods_count - 1,
 			.bci = scope.bci,
-			.line = method_line(nmethods->methods, method, scope.bci),
+			.inlined = scope.sender != 0,
+		};
+	}
+	return count;
+}
+
+/*
+ * Reads the methods that have no name yet. While the nmethod is there, what it names was not
+ * unloaded, so it is looked at afterwards.
+ */
+static int name_methods(struct nmethods *n, struct nmethod *nmethod, const struct activation *chain,
+			int count)
+{
+	const struct method *found[JVM_INLINE_MAX];
+	uint64_t addresses[JVM_INLINE_MAX];
+	uint32_t wanted[JVM_INLINE_MAX];
+	size_t missing = 0;
+	int err;
+
+	for (int i = 0; i < count; i++) {
+		if (nmethod->methods[chain[i].method])
+			continue;
+		wanted[missing] = chain[i].method;
+		addresses[missing++] = nmethod->addresses[chain[i].method];
+	}
+	if (!missing)
+		return 0;
+	err = methods_get_some(n->methods, addresses, missing, found);
+	if (!err)
+		err = check_same(n, nmethod);
+	for (size_t i = 0; i < missing && !err; i++)
+		nmethod->methods[wanted[i]] = found[i];
+	return err;
+}
+
+static enum jvm_frame_type type_of(const struct nmethod *nmethod, const struct activation *at)
+{
+	if (nmethod->native || (at->bci == BCI_PLAIN && nmethod->methods[at->method]->shown.native))
+		return JVM_FRAME_NATIVE;
+	return at->inlined ? JVM_FRAME_INLINED : compiler_of(nmethod->level);
+}
+
+static int line_of(const struct nmethods *n, const struct nmethod *nmethod,
+		   const struct activation *at, enum jvm_frame_type type)
+{
+	if (type == JVM_FRAME_NATIVE)
+		return LINE_NATIVE;
+	if (at->bci == BCI_PLAIN)
+		return LINE_UNKNOWN;
+	return method_line(n->methods, nmethod->methods[at->method], at->bci);
+}
+
+int nmethod_describe(struct nmethods *nmethods, struct nmethod *nmethod, uint32_t offset, bool leaf,
+		     struct jvm_frame out[JVM_INLINE_MAX])
+{
+	struct activation chain[JVM_INLINE_MAX];
+	enum jvm_frame_type type;
+	uint32_t scope = 0;
+	int count, err;
+
+	if (!nmethod->native &&
+	    !debuginfo_find_pc(nmethod->pcs, nmethod->pcs_count, offset, leaf, &scope))
+		scope = 0;
+	/* The whole nmethod as one frame: a native wrapper, or a pc nothing was noted for. */
+	chain[0] = (struct activation){ nmethod->methods_count - 1, BCI_PLAIN, false };
+	count = scope ? decode_chain(nmethods, nmethod, scope, chain) : 1;
+	if (count < 0)
+		return count;
+	err = name_methods(nmethods, nmethod, chain, count);
+	if (err)
+		return err;
+	for (int i = 0; i < count; i++) {
+		if (!nmethod->methods[chain[i].method])
+			return -ESTALE;
+		type = type_of(nmethod, &chain[i]);
+		out[i] = (struct jvm_frame){
+			.type = type,
+			.method = &nmethod->methods[chain[i].method]->shown,
+			.bci = chain[i].bci == BCI_PLAIN ? -1 : chain[i].bci,
+			.line = line_of(nmethods, nmethod, &chain[i], type),
 			.level = shown_level(nmethod->level),
 		};
 	}

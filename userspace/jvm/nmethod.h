@@ -16,7 +16,9 @@ struct target;
  * Debug information of compiled methods, copied whole when one is first seen: the code cache is
  * reused, and since JDK 23 a freed nmethod's debug information is freed memory.
  *
- * All methods that its scopes name are read at that time too, so later unloading does not matter.
+ * A method that its scopes name is read when a frame of it is first seen, and believed when the
+ * nmethod is there afterwards: it keeps the classes of its methods from being unloaded.
+ *
  * The copies are limited to NMETHODS_BYTES; beyond, the oldest are dropped.
  */
 #define NMETHODS_BYTES (16u << 20)
@@ -24,16 +26,21 @@ struct target;
 
 struct nmethod {
 	uint64_t address;
-	uint32_t compile_id;
+	struct identity {
+		uint64_t name;	 /* CodeBlob::_name */
+		uint64_t method; /* Method*; 0 when it was unloaded */
+		uint32_t compile_id;
+		bool used; /* of its HeapBlock */
+	} identity;
 	bool native;
 	int level;
-	const struct method *method; /* NULL: could not be read */
-	uint8_t *pcs;		     /* PcDescs; this and the below lie behind the struct */
+	/* The below lie behind the struct. */
+	uint8_t *pcs; /* PcDescs */
 	uint32_t pcs_count;
 	uint8_t *scopes;
 	uint32_t scopes_size;
-	const struct method *
-		*methods; /* metadata; NULL where it is no method or no scope names it */
+	uint64_t *addresses;	       /* of what the scopes name, mostly methods; last: its own */
+	const struct method **methods; /* the same, NULL where not yet or not to be read */
 	uint32_t methods_count;
 	size_t bytes; /* of this allocation */
 };
@@ -54,11 +61,11 @@ struct nmethods {
  * another now), -EBADMSG, -EFAULT, -ESRCH, -ENOMEM. Valid until the next call.
  */
 int nmethods_get(struct nmethods *nmethods, uint64_t address, uint32_t compile_id,
-		 const struct nmethod **out);
+		 struct nmethod **out);
 
 /* Names the activations at an offset from the code's start, innermost first. As jvm_describe. */
-int nmethod_describe(const struct nmethods *nmethods, const struct nmethod *nmethod,
-		     uint32_t offset, bool leaf, struct jvm_frame out[JVM_INLINE_MAX]);
+int nmethod_describe(struct nmethods *nmethods, struct nmethod *nmethod, uint32_t offset, bool leaf,
+		     struct jvm_frame out[JVM_INLINE_MAX]);
 
 size_t nmethods_memory(const struct nmethods *nmethods);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -237,6 +238,53 @@ int target_read(const struct target *t, uint64_t addr, void *to, size_t size)
 		done = 0;
 	}
 	return 0;
+}
+
+/*
+ * Returns how many parts from the first on were read whole. By pid: the caller checks afterwards
+ * that it was no other process.
+ */
+static size_t read_together(const struct target *t, struct target_part *parts, size_t count)
+{
+	struct iovec local[TARGET_PARTS_AT_ONCE] = { 0 }, remote[TARGET_PARTS_AT_ONCE] = { 0 };
+	size_t done = 0;
+	ssize_t got;
+
+	for (size_t i = 0; i < count; i++) {
+		local[i] = (struct iovec){ parts[i].to, parts[i].size };
+		/* Only an address of the target, never used here. */
+		memcpy(&remote[i].iov_base, &parts[i].addr, sizeof(remote[i].iov_base));
+		remote[i].iov_len = parts[i].size;
+	}
+	got = process_vm_readv(t->pid, local, count, remote, count, 0);
+	while (got >= 0 && done < count && (size_t)got >= parts[done].size) {
+		got -= (ssize_t)parts[done].size;
+		parts[done++].err = 0;
+	}
+	return done;
+}
+
+int target_read_parts(const struct target *t, struct target_part *parts, size_t count)
+{
+	size_t done, at = 0, together = 0;
+
+	while (at < count) {
+		size_t left = count - at;
+
+		done = read_together(t, parts + at,
+				     left < TARGET_PARTS_AT_ONCE ? left : TARGET_PARTS_AT_ONCE);
+		together += done;
+		at += done;
+		/* Also what is refused, or is not possible when the first thread has ended. */
+		if (done < left && done < TARGET_PARTS_AT_ONCE) {
+			parts[at].err =
+				target_read(t, parts[at].addr, parts[at].to, parts[at].size);
+			if (parts[at].err == -ESRCH)
+				return -ESRCH;
+			at++;
+		}
+	}
+	return !together || target_alive(t) ? 0 : -ESRCH;
 }
 
 int target_read_u64(const struct target *t, uint64_t addr, uint64_t *out)

@@ -37,6 +37,21 @@ void target_close(struct target *t);
  */
 int target_read(const struct target *t, uint64_t addr, void *to, size_t size);
 
+/* One of several places that are read together. */
+struct target_part {
+	uint64_t addr;
+	void *to;
+	size_t size;
+	int err; /* out: 0 or -EFAULT; to is undefined then */
+};
+
+/*
+ * Reads all parts in their order, with one system call for up to TARGET_PARTS_AT_ONCE of them.
+ * Returns 0, also when some parts could not be read, or -ESRCH. Never logs.
+ */
+#define TARGET_PARTS_AT_ONCE 64
+int target_read_parts(const struct target *t, struct target_part *parts, size_t count);
+
 /* One integer. *out is written only on success. */
 int target_read_u64(const struct target *t, uint64_t addr, uint64_t *out);
 int target_read_u32(const struct target *t, uint64_t addr, uint32_t *out);
