@@ -219,7 +219,7 @@ static uint32_t make_frame(struct jfr_resolver *r, const struct jfr_item *item)
 	int64_t line = jfr_number(item, FRAME_LINE);
 
 	frame.kind = kind_of(type, rec_method_get(r->rec, method));
-	if (frame.kind == REC_FRAME_CPP) {
+	if (frame.kind == REC_FRAME_CPP || frame.kind == REC_FRAME_KERNEL) {
 		take_offset(r, &frame);
 	} else if (frame.kind == REC_FRAME_NATIVE) {
 		frame.line = NATIVE_LINE;
@@ -249,6 +249,20 @@ static bool reserve_frames(struct jfr_resolver *r, size_t count)
 	return true;
 }
 
+/* In our files a second constant with the stack's id says whether it is broken. */
+static enum rec_stack_state stack_state(struct jfr_resolver *r, const struct jfr_item *stack,
+					int64_t id)
+{
+	uint32_t states = r->chunk->wanted[JFR_WANT_STACK_STATE].type;
+
+	if (!jfr_number(stack, STACK_TRUNCATED))
+		return REC_STACK_COMPLETE;
+	if (jfr_constant_text(r->chunk, states, id, &r->text) &&
+	    !strcmp(strbuf_text(&r->text), "broken"))
+		return REC_STACK_BROKEN;
+	return REC_STACK_TRUNCATED;
+}
+
 static uint32_t make_stack(struct jfr_resolver *r, int64_t id)
 {
 	struct jfr_item stack, frame;
@@ -262,9 +276,7 @@ static uint32_t make_stack(struct jfr_resolver *r, int64_t id)
 		return 0;
 	while (jfr_next(&elements, &frame))
 		r->frames[count++] = make_frame(r, &frame);
-	return rec_stack(r->rec, r->frames, count,
-			 jfr_number(&stack, STACK_TRUNCATED) ? REC_STACK_TRUNCATED
-							     : REC_STACK_COMPLETE);
+	return rec_stack(r->rec, r->frames, count, stack_state(r, &stack, id));
 }
 
 uint32_t jfr_resolve_stack(struct jfr_resolver *r, int64_t id)
@@ -295,7 +307,10 @@ static uint32_t jvm_of(struct jfr_resolver *r, const struct jfr_item *group)
 	return 0;
 }
 
-/* Java's own names are longer, and right for threads of pools that rename themselves. */
+/*
+ * In our files the last name is the best one; elsewhere the first: HotSpot's "main" is called
+ * "DestroyJavaVM" in the end.
+ */
 static void name_thread(struct jfr_resolver *r, const struct jfr_item *item,
 			struct rec_thread *thread, bool is_ours, uint32_t group)
 {
@@ -304,7 +319,7 @@ static void name_thread(struct jfr_resolver *r, const struct jfr_item *item,
 
 	if (!has_java_name)
 		jfr_text(item, THREAD_OS_NAME, &r->text);
-	if (r->text.len)
+	if (r->text.len && (is_ours || !thread->name))
 		thread->name = add_text(r, &r->text);
 	if (is_ours) {
 		thread->group = group;

@@ -19,6 +19,7 @@ enum jfr_resolve_want {
 	JFR_WANT_CLASS,
 	JFR_WANT_FRAME_TYPE,
 	JFR_WANT_SOURCE_FILE,
+	JFR_WANT_STACK_STATE,
 	JFR_WANT_THREAD,
 	JFR_WANT_GROUP,
 	JFR_WANT_STATE,
@@ -32,6 +33,7 @@ enum jfr_resolve_want {
 	[JFR_WANT_CLASS] = { "java.lang.Class", { "name" } },                                \
 	[JFR_WANT_FRAME_TYPE] = { "jdk.types.FrameType", { NULL } },                         \
 	[JFR_WANT_SOURCE_FILE] = { "jvmscope.types.SourceFile", { NULL } },                  \
+	[JFR_WANT_STACK_STATE] = { "jvmscope.types.StackState", { NULL } },                  \
 	[JFR_WANT_THREAD] = { "java.lang.Thread",                                            \
 			      { "osName", "osThreadId", "javaName", "javaThreadId", "group", \
 				"virtual" } },                                               \
