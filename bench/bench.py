@@ -3,7 +3,7 @@
 """
 What recording costs, measured on this machine. Run it when nothing else runs.
 
-usage: bench.py [--jdk 17,25] [--pairs 21] [PART]...
+usage: bench.py [--jdk 17,25] [--pairs 60] [PART]...
 
 Parts (all when none is named):
   sample    time in BPF per sample, by depth of the stack
@@ -117,7 +117,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jdk", help="major versions, with commas; all that are found")
-    parser.add_argument("--pairs", type=int, default=21, help="of the overhead measurement")
+    parser.add_argument("--pairs", type=int, default=60, help="of the overhead measurement")
     parser.add_argument("parts", nargs="*", metavar="PART")
     options = parser.parse_args()
 

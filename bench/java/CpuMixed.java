@@ -55,12 +55,12 @@ public class CpuMixed {
     }
 
     static void round(int number) {
-        for (int k = 0; k < 600; k++) {
+        for (int k = 0; k < 150; k++) {
             sink += recurse(900, number + k);
         }
-        sink += collections(30000);
-        sink += lambdas(300000);
-        sink += regex(25000);
+        sink += collections(7500);
+        sink += lambdas(75000);
+        sink += regex(6000);
     }
 
     public static void main(String[] arguments) {
