@@ -60,7 +60,6 @@ TRIE_INLINE __u32 trie_total(const struct trie *trie)
  * and '/' or '.' between packages. What is no modified UTF-8 matches nothing, and so a name ends
  * for the search where it goes wrong.
  */
-#define TRIE_NAME_END 0x10000u /* no unit */
 
 /* ---- the search, one step at a time */
 
@@ -68,29 +67,27 @@ TRIE_INLINE __u32 trie_total(const struct trie *trie)
  * A search that may be interrupted after each step.
  *
  * The kernel's verifier follows every value it can see through every turn of a loop. Kept in a
- * map value it sees none of them, and one step is all it has to prove: some 600 instructions,
+ * map value it sees none of them, and one step is all it has to prove: some 700 instructions,
  * whatever the trie. Each index is compared with its limit just before it is used, so an array
  * that is no trie gives a wrong answer and nothing worse.
  *
- * Each step uses up a unit of the name or halves a node: trie_steps_max() is the bound.
+ * Each step uses up a unit of the name or halves a node: trie_steps_max() is the bound. Most do
+ * more: up to four units of a segment, then a unit, and three halvings of the node.
  */
 struct trie_search {
-	__u32 at;    /* bytes of the name that were read */
-	__u32 have;  /* bytes of the name there are to read */
-	__u32 len;   /* bytes of the whole name: more than have when it was cut */
-	__u32 place; /* the node, or the next unit of the segment */
-	__u32 state; /* enum trie_state */
-	__u32 segment;
-	__u32 unit; /* looked for among the branches low..high - 1 of a node of this many: */
+	__u32 at;      /* bytes of the name that were read */
+	__u32 have;    /* bytes of the name there are to read */
+	__u32 len;     /* bytes of the whole name: more than have when it was cut */
+	__u32 place;   /* the node, or the next unit of the segment */
+	__u32 segment; /* units that are left of it; 0 at a node */
+	__u32 unit;    /* looked for among the branches low..high - 1 of a node of this many: */
 	__u32 branches;
 	__u32 low;
-	__u32 high;
+	__u32 high;    /* 0: not in a node */
 	__s32 number;  /* of the best rule so far, or TRIE_NONE */
 	__u32 matched; /* bytes of the name it matched */
 	__u32 glob;    /* it matches longer names too */
 };
-
-enum trie_state { TRIE_AT_NODE, TRIE_IN_NODE, TRIE_IN_SEGMENT };
 
 /*
  * Begins a search for a name of len bytes, of which have (at most len) can be read, at byte from.
@@ -102,7 +99,6 @@ TRIE_INLINE void trie_begin(struct trie_search *s, __u32 have, __u32 len, __u32 
 	s->have = have;
 	s->len = len;
 	s->place = 0;
-	s->state = TRIE_AT_NODE;
 	s->segment = 0;
 	s->unit = 0;
 	s->branches = 0;
@@ -123,60 +119,146 @@ TRIE_INLINE __u32 trie_opaque(__u32 value)
 	return value;
 }
 
-/* The word at index, or TRIE_NAME_END, which equals none and is neither result nor segment end. */
-TRIE_INLINE __u32 trie_word(const struct trie *trie, __u32 index, __u32 limit)
+/* The word at index. Returns whether there is one: words that are no trie lead behind their end. */
+TRIE_INLINE int trie_read(const struct trie *trie, __u32 index, __u32 limit, __u32 *out)
 {
 	index = trie_opaque(index);
-	return index < limit ? trie->units[index] : TRIE_NAME_END;
+	if (index >= limit)
+		return 0;
+	*out = trie->units[index];
+	return 1;
 }
 
-#define TRIE_NO_BYTE 0x100u
+/* Bytes of the name and units of the trie are compared several at once, the first one lowest. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
 
-/* limit is the size of the buffer, for BPF a constant. */
-TRIE_INLINE __u32 trie_byte(const struct trie_search *s, const __u8 *name, __u32 limit, __u32 at)
+/* Bytes that must be readable behind the limit of a name in BPF. */
+#define TRIE_NAME_ROOM 8
+
+#ifdef __bpf__
+/* Eight bytes from at on: what is behind the name is of no matter. A load that may be unaligned. */
+TRIE_INLINE __u64 trie_window(const __u8 *name, __u32 at, __u32 have)
 {
-	at = trie_opaque(at);
-	if (at >= s->have || at >= limit)
-		return TRIE_NO_BYTE;
-	return name[at];
+	return *(const volatile __u64 *)(name + at);
 }
+
+TRIE_INLINE __u64 trie_four(const __u16 *units)
+{
+	return *(const volatile __u64 *)units;
+}
+#else
+/* Eight bytes from at on, zeros behind the name. */
+TRIE_INLINE __u64 trie_window(const __u8 *name, __u32 at, __u32 have)
+{
+	__u64 bytes = 0;
+
+	if (have - at >= sizeof(bytes)) {
+		__builtin_memcpy(&bytes, name + at, sizeof(bytes));
+		return bytes;
+	}
+	for (__u32 i = 0; i < have - at; i++)
+		bytes |= (__u64)name[at + i] << 8 * i;
+	return bytes;
+}
+
+TRIE_INLINE __u64 trie_four(const __u16 *units)
+{
+	__u64 four;
+
+	__builtin_memcpy(&four, units, sizeof(four));
+	return four;
+}
+#endif
+
+/* ---- units of the name */
 
 /*
- * A unit of two or three bytes at s->at, or TRIE_NAME_END where the name is malformed: cut inside
- * a unit, or with more bytes than the unit needs. Seldom needed, so not inline: less to verify.
+ * A unit of two or three bytes, and from bit 16 on how many they are; 0 where the name is
+ * malformed: another byte, or more bytes than the unit needs. Seldom needed, so not inline: less
+ * to verify.
  */
-TRIE_FUNCTION __u32 trie_long_unit(struct trie_search *s, const __u8 *name, __u32 limit,
-				   __u32 first)
+TRIE_FUNCTION __u32 trie_long_unit(__u32 bytes)
 {
-	__u32 at = s->at;
-	__u32 second = trie_byte(s, name, limit, at + 1);
-	__u32 third, unit;
+	__u32 unit;
 
-	if ((second & 0x1c0) != 0x80)
-		return TRIE_NAME_END;
-	if ((first & 0x1e0) == 0xc0) {
-		unit = (first & 0x1f) << 6 | (second & 0x3f);
-		s->at = at + 2;
-		return unit && unit < 0x80 ? TRIE_NAME_END : unit;
+	if ((bytes & 0xc0e0) == 0x80c0) {
+		unit = (bytes & 0x1f) << 6 | (bytes >> 8 & 0x3f);
+		return unit - 1 < 0x7f ? 0 : unit | 2 << 16;
 	}
-	third = trie_byte(s, name, limit, at + 2);
-	if ((first & 0x1f0) != 0xe0 || (third & 0x1c0) != 0x80)
-		return TRIE_NAME_END;
-	unit = (first & 0xf) << 12 | (second & 0x3f) << 6 | (third & 0x3f);
-	s->at = at + 3;
-	return unit < 0x800 ? TRIE_NAME_END : unit;
+	unit = (bytes & 0xf) << 12 | (bytes >> 2 & 0xfc0) | (bytes >> 16 & 0x3f);
+	return (bytes & 0xc0c0f0) != 0x8080e0 || unit < 0x800 ? 0 : unit | 3 << 16;
 }
 
-/* The next unit of the name, '/' as '.'; TRIE_NAME_END at its end. */
-TRIE_INLINE __u32 trie_next_unit(struct trie_search *s, const __u8 *name, __u32 limit)
+/* The next unit of the name, '/' as '.'. Returns whether there is one. */
+TRIE_INLINE int trie_next_unit(struct trie_search *s, const __u8 *name, __u32 limit, __u32 *unit)
 {
-	__u32 first = trie_byte(s, name, limit, s->at);
+	__u32 at = trie_opaque(s->at), bytes;
 
-	if (first - 1 >= 0x7f)
-		return trie_long_unit(s, name, limit, first);
-	s->at++;
-	return first == '/' ? '.' : first;
+	if (at >= s->have || at >= limit)
+		return 0;
+	bytes = (__u32)trie_window(name, at, s->have);
+	*unit = bytes & 0xff;
+	if (*unit - 1 < 0x7f) {
+		s->at = at + 1;
+		if (*unit == '/')
+			*unit = '.';
+		return 1;
+	}
+	bytes = trie_long_unit(bytes);
+	if (!bytes || s->have - at < bytes >> 16)
+		return 0;
+	s->at = at + (bytes >> 16);
+	*unit = bytes & 0xffff;
+	return 1;
 }
+
+#define TRIE_LANES(unit) ((unit)*0x0001000100010001ull)
+
+/* Four bytes as four units, '/' as '.'. */
+TRIE_INLINE __u64 trie_spread(__u64 bytes)
+{
+	__u64 units = bytes & 0xffffffff;
+
+	units = (units | units << 16) & 0x0000ffff0000ffffull;
+	units = (units | units << 8) & TRIE_LANES(0xff);
+	return units - ((TRIE_LANES(0x100) - (units ^ TRIE_LANES('/'))) >> 8 & TRIE_LANES(1));
+}
+
+/* A bit in each lane that is no ASCII, or 0, which no name has. */
+TRIE_INLINE __u64 trie_not_ascii(__u64 units)
+{
+	return (units & TRIE_LANES(0x80)) | ((TRIE_LANES(0x100) - units) & TRIE_LANES(0x100));
+}
+
+enum trie_compared { TRIE_SAME, TRIE_DIFFERENT, TRIE_UNKNOWN };
+
+/*
+ * Up to four units of the segment at once, and goes on behind them when they are the same.
+ * TRIE_UNKNOWN: not near an end of something, and not what is not ASCII. s->segment is not 0.
+ */
+TRIE_INLINE enum trie_compared trie_compare_four(struct trie_search *s, const struct trie *trie,
+						 const __u8 *name, __u32 limit)
+{
+	__u32 at = trie_opaque(s->at), place = trie_opaque(s->place), some = s->segment;
+	__u64 mask, units;
+
+	if (some > 4)
+		some = 4;
+	if (trie->count < 4 || place > trie->count - 4 || at >= limit || s->have - at < some)
+		return TRIE_UNKNOWN;
+	mask = ~0ull >> (64 - 16 * some);
+	units = trie_spread(trie_window(name, at, s->have));
+	if (trie_not_ascii(units) & mask)
+		return TRIE_UNKNOWN;
+	if ((units ^ trie_four(trie->units + place)) & mask)
+		return TRIE_DIFFERENT;
+	s->at = at + some;
+	s->place = place + some;
+	s->segment -= some;
+	return TRIE_SAME;
+}
+
+/* ---- nodes */
 
 /* Takes the result in value if it counts here. */
 TRIE_INLINE void trie_take(struct trie_search *s, __u32 value)
@@ -188,91 +270,128 @@ TRIE_INLINE void trie_take(struct trie_search *s, __u32 value)
 	s->glob = value & TRIE_GLOB;
 }
 
-/* How far branch number "branch" of the node at s->place is from the first content. */
-TRIE_INLINE __u32 trie_jump(const struct trie_search *s, const struct trie *trie, __u32 branch)
+/* How far the branch at s->low is from the first content. Returns whether it is there. */
+TRIE_INLINE int trie_jump(const struct trie_search *s, const struct trie *trie, __u32 *jump)
 {
-	__u32 total = trie_total(trie);
-	__u32 jump, at;
+	__u32 total = trie_total(trie), low, high, at;
 
-	if (branch == 0)
+	*jump = 0;
+	if (s->low == 0)
+		return 1;
+	if (!trie_read(trie, s->place + 2 * s->branches + s->low, trie->count, jump))
 		return 0;
-	jump = trie_word(trie, s->place + 2 * s->branches + branch, trie->count);
-	if (jump < TRIE_LONG_JUMP)
-		return jump;
-	at = trie->count + 2 * (jump - TRIE_LONG_JUMP);
-	return trie_word(trie, at, total) | trie_word(trie, at + 1, total) << 16;
+	if (*jump < TRIE_LONG_JUMP)
+		return 1;
+	at = trie->count + 2 * (*jump - TRIE_LONG_JUMP);
+	if (!trie_read(trie, at, total, &low) || !trie_read(trie, at + 1, total, &high))
+		return 0;
+	*jump = low | high << 16;
+	return 1;
 }
 
-/* The unit was found: take its result, and go to its content. Returns 1 at the end. */
-TRIE_INLINE int trie_follow(struct trie_search *s, const struct trie *trie, __u32 branch)
+/* The unit was found at s->low: take its result, and go to its content. Returns 1 at the end. */
+TRIE_INLINE int trie_follow(struct trie_search *s, const struct trie *trie)
 {
-	__u32 value = trie_word(trie, s->place + 1 + s->branches + branch, trie->count);
+	__u32 value, jump;
 
-	s->state = TRIE_AT_NODE;
+	if (!trie_read(trie, s->place + 1 + s->branches + s->low, trie->count, &value))
+		return 1;
+	s->high = 0;
 	if (value & (TRIE_LEAF | TRIE_BUD)) {
 		trie_take(s, value);
 		if (value & TRIE_LEAF)
 			return 1;
-	} else if (value) {
-		/* A unit is at least a byte. */
-		if (s->len - s->at < value)
-			return 1;
-		s->segment = value;
-		s->state = TRIE_IN_SEGMENT;
+		value = 0;
 	}
-	s->place += 3 * s->branches + trie_jump(s, trie, branch);
+	/* A unit is at least a byte. */
+	if (s->len - s->at < value || !trie_jump(s, trie, &jump))
+		return 1;
+	s->segment = value;
+	s->place += 3 * s->branches + jump;
 	return 0;
 }
 
-/* The unit of the name that belongs to the next one of the segment. */
-TRIE_INLINE int trie_step_segment(struct trie_search *s, const struct trie *trie, __u32 unit)
-{
-	__u32 value;
+enum trie_found { TRIE_NOT_YET, TRIE_FOUND, TRIE_NOT_THERE };
 
-	if (trie_word(trie, s->place, trie->count) != unit)
+/* Halves the branches that are left. TRIE_FOUND: it is the one at s->low. */
+TRIE_INLINE enum trie_found trie_halve(struct trie_search *s, const struct trie *trie)
+{
+	__u32 low = s->low, high = s->high, middle = (low + high) / 2, unit;
+
+	if (low >= high || !trie_read(trie, s->place + 1 + middle, trie->count, &unit))
+		return TRIE_NOT_THERE;
+	if (unit == s->unit) {
+		s->low = middle;
+		return TRIE_FOUND;
+	}
+	if (unit < s->unit)
+		s->low = middle + 1;
+	else
+		s->high = middle;
+	return TRIE_NOT_YET;
+}
+
+/* ---- a step */
+
+/*
+ * To the next node, and into it. Returns 1 when the search is over. Else it is in a node, or, with
+ * s->high 0, there is more of the segment.
+ */
+TRIE_INLINE int trie_advance(struct trie_search *s, const struct trie *trie, const __u8 *name,
+			     __u32 limit)
+{
+	enum trie_compared compared = TRIE_UNKNOWN;
+	__u32 word, unit;
+
+	if (s->segment) {
+		compared = trie_compare_four(s, trie, name, limit);
+		if (compared == TRIE_DIFFERENT)
+			return 1;
+		if (compared == TRIE_SAME && s->segment)
+			return 0;
+	}
+	if (!trie_read(trie, s->place, trie->count, &word))
 		return 1;
-	s->place++;
-	if (--s->segment)
-		return 0;
-	s->state = TRIE_AT_NODE;
-	value = trie_word(trie, s->place, trie->count);
-	if (!(value & TRIE_LEAF))
-		return 0;
-	trie_take(s, value);
-	return 1;
+	/* Behind a segment, a result instead of a node. */
+	if (!s->segment && word > TRIE_BRANCHES_MAX) {
+		trie_take(s, word);
+		return 1;
+	}
+	if (!trie_next_unit(s, name, limit, &unit))
+		return 1;
+	if (s->segment) {
+		s->place++;
+		s->segment--;
+		return word != unit;
+	}
+	s->unit = unit;
+	s->branches = word;
+	s->low = 0;
+	s->high = word;
+	return word == 0;
 }
 
 /* One step. Returns 1 when the search is over: s->number is the answer. */
 TRIE_INLINE int trie_step(struct trie_search *s, const struct trie *trie, const __u8 *name,
 			  __u32 limit)
 {
-	__u32 middle, unit;
+	enum trie_found found;
 
-	if (s->state != TRIE_IN_NODE) {
-		unit = trie_next_unit(s, name, limit);
-		if (unit == TRIE_NAME_END)
+	if (!s->high) {
+		if (trie_advance(s, trie, name, limit))
 			return 1;
-		if (s->state == TRIE_IN_SEGMENT)
-			return trie_step_segment(s, trie, unit);
-		s->unit = unit;
-		s->branches = trie_word(trie, s->place, trie->count);
-		s->low = 0;
-		s->high = s->branches;
-		s->state = TRIE_IN_NODE;
-		if (s->branches > TRIE_BRANCHES_MAX)
-			return 1;
+		if (!s->high)
+			return 0;
 	}
-	if (s->low >= s->high)
-		return 1;
-	middle = (s->low + s->high) / 2;
-	unit = trie_word(trie, s->place + 1 + middle, trie->count);
-	if (unit == s->unit)
-		return trie_follow(s, trie, middle);
-	if (unit < s->unit)
-		s->low = middle + 1;
-	else
-		s->high = middle;
-	return 0;
+	found = trie_halve(s, trie);
+	if (found == TRIE_NOT_YET)
+		found = trie_halve(s, trie);
+	if (found == TRIE_NOT_YET)
+		found = trie_halve(s, trie);
+	if (found == TRIE_FOUND)
+		return trie_follow(s, trie);
+	/* Read again: the verifier shall not know how they came to be. */
+	return found == TRIE_NOT_THERE || s->low >= s->high;
 }
 
 /* No search in a name of len bytes takes more steps: each unit finds its branch in 16. */

@@ -11,31 +11,25 @@
  */
 #define SCANNED_MAX 32 /* branches of a node that is scanned; more are halved */
 
+#define NAME_END 0x10000u /* no unit: the name is over, or goes wrong */
+
 /* A name being read. */
 struct name {
 	const uint8_t *at;
 	const uint8_t *end;
 };
 
-/* One step of modified UTF-8: see trie_next_unit(), of which this is the form without state. */
+/* Zeros behind the name are bytes that no unit has, so none reaches over its end. */
 static uint32_t next_long_unit(struct name *n)
 {
-	const uint8_t *at = n->at;
-	size_t left = (size_t)(n->end - at);
-	uint32_t unit;
+	size_t left = (size_t)(n->end - n->at);
+	uint32_t unit =
+		trie_long_unit((uint32_t)trie_window(n->at, 0, left < 8 ? (uint32_t)left : 8));
 
-	if (left < 2 || (at[1] & 0xc0) != 0x80)
-		return TRIE_NAME_END;
-	if ((at[0] & 0xe0) == 0xc0) {
-		unit = (uint32_t)(at[0] & 0x1f) << 6 | (at[1] & 0x3f);
-		n->at = at + 2;
-		return unit && unit < 0x80 ? TRIE_NAME_END : unit;
-	}
-	if (left < 3 || (at[0] & 0xf0) != 0xe0 || (at[2] & 0xc0) != 0x80)
-		return TRIE_NAME_END;
-	unit = (uint32_t)(at[0] & 0xf) << 12 | (uint32_t)(at[1] & 0x3f) << 6 | (at[2] & 0x3f);
-	n->at = at + 3;
-	return unit < 0x800 ? TRIE_NAME_END : unit;
+	if (!unit)
+		return NAME_END;
+	n->at += unit >> 16;
+	return unit & 0xffff;
 }
 
 TRIE_INLINE uint32_t next_unit(struct name *n)
@@ -43,7 +37,7 @@ TRIE_INLINE uint32_t next_unit(struct name *n)
 	uint8_t first;
 
 	if (n->at == n->end)
-		return TRIE_NAME_END;
+		return NAME_END;
 	first = *n->at;
 	if ((uint8_t)(first - 1) >= 0x7f)
 		return next_long_unit(n);

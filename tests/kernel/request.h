@@ -26,7 +26,7 @@ struct trie_test_name {
 	__u32 have; /* bytes here */
 	__s32 number;
 	__u32 pad;
-	__u8 bytes[256];
+	__u8 bytes[256 + 8]; /* room for a load behind the last */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "vmlinux.h"
 
-#include "bpf/trie_loop.h"
+#include <bpf/bpf_helpers.h>
+
 #include "tests/kernel/request.h"
 
 /*
@@ -20,6 +21,8 @@ struct {
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(__u16));
 } trie_words SEC(".maps");
+
+#include "bpf/trie_loop.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -50,7 +53,7 @@ TRIE_INLINE long search_one(__u32 number, int how)
 	loop.units = bpf_map_lookup_elem(&trie_words, &first);
 	if (!name || !loop.search || !loop.units)
 		return 1;
-	loop.name = name->bytes;
+	loop.name = (const struct trie_loop_name *)(const void *)name->bytes;
 	trie_begin(loop.search, name->have, name->len, 0);
 	if (how == BY_HELPER)
 		trie_loop_by_helper(&loop);

@@ -20,7 +20,8 @@
 #include "unit/trie_data.h"
 
 #define VERIFIED_MAX 1000
-#define NAME_BYTES   sizeof(((struct trie_test_name *)NULL)->bytes)
+#define LONG_NAMES   60
+#define NAME_BYTES   (sizeof(((struct trie_test_name *)NULL)->bytes) - TRIE_NAME_ROOM)
 
 enum { BY_HELPER, BY_ITERATOR, EMPTY, PROGRAMS };
 
@@ -282,6 +283,43 @@ static void check_own(void)
 	trie_words_free(&words);
 }
 
+/*
+ * Names as long as the buffer, and a little shorter and longer, that are rules of their own up to
+ * their last unit, which has one, two or three bytes.
+ */
+static void check_long(void)
+{
+	static const char *const ends[] = { "x", "/", "\xc3\xa4", "\xe4\xb8\xad", "\xe4" };
+	struct subject s = { .label = "names as long as the buffer" };
+	struct trie_words words = { 0 };
+	char *rules = NULL, name[300];
+	size_t size = 0;
+	FILE *text = open_memstream(&rules, &size);
+
+	memset(name, 'x', sizeof(name));
+	s.names = calloc(LONG_NAMES * 6, sizeof(*s.names));
+	for (int len = 0; text && s.names && len < LONG_NAMES; len++) {
+		const char *end = ends[len % 5];
+		int from = (int)NAME_BYTES - LONG_NAMES / 2 + len / 5;
+
+		memcpy(name + from, end, strlen(end) + 1);
+		if (len % 5 < 4)
+			fprintf(text, "%d %s%s\n", len, name, len % 3 ? "" : "*");
+		for (int cut = 0; cut < 3; cut++)
+			add_name(&s, (const uint8_t *)name, strlen(name), strlen(name) - cut);
+		memcpy(name + from, "xxxx", 4);
+	}
+	if (!text || fclose(text) || trie_from_text(rules, size, &words, NULL, NULL)) {
+		count(false, s.label, "not built");
+	} else {
+		s.trie = trie_of(&words);
+		check(&s);
+	}
+	free(s.names);
+	free(rules);
+	trie_words_free(&words);
+}
+
 /* Open-coded iterators: from 6.4 on. */
 static bool kernel_has_iterators(void)
 {
@@ -301,8 +339,10 @@ int main(int argc, char **argv)
 	object_path = argv[1];
 	rounds = argc > 2 ? (unsigned int)strtoul(argv[2], NULL, 10) : 0;
 	have_iterators = kernel_has_iterators();
-	if (!rounds)
+	if (!rounds) {
 		check_own();
+		check_long();
+	}
 	for (int i = 0; !rounds && trie_data_present() && i < TRIE_DATA_SETS; i++)
 		check_vectors(trie_data_sets[i], trie_data_sets[i], "expect", trie_data_sets[i]);
 	if (trie_data_present()) {
