@@ -69,6 +69,16 @@ static int read_two_bytes(const void *built, const uint8_t *name, size_t len)
 	return len ? name[0] + name[len / 2] : 0;
 }
 
+static int add_all_bytes(const void *built, const uint8_t *name, size_t len)
+{
+	int sum = 0;
+
+	(void)built;
+	for (size_t i = 0; i < len; i++)
+		sum += name[i];
+	return sum;
+}
+
 struct way {
 	const char *label;
 	int (*find)(const void *built, const uint8_t *name, size_t len);
@@ -223,6 +233,8 @@ static size_t list_ways(struct way *ways)
 	ways[count++] = (struct way){
 		"nothing but two bytes of the name", read_two_bytes, NULL, 0, true, { 0 }
 	};
+	ways[count++] =
+		(struct way){ "the sum of all its bytes", add_all_bytes, NULL, 0, true, { 0 } };
 	return count;
 }
 
