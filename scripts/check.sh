@@ -73,5 +73,6 @@ if [ "$mode" = quick ]; then
 else
 	step cross "$MAKE" -s check-cross
 	step live tests/live/run.py --full
+	step fuzz tests/fuzz/run.sh 300 trie_words trie_rules
 fi
 finish
