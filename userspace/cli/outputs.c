@@ -57,6 +57,11 @@ int outputs_check_formats(const struct options *options)
 			return -EINVAL;
 		}
 		stdout_used |= is_stdout(path);
+		if (is_stdout(path) && (options->max_bytes || options->max_age_ns)) {
+			log_error("-f -: standard output forgets nothing: --max-size and --max-age "
+				  "need a file");
+			return -EINVAL;
+		}
 		for (size_t k = 0; k < i; k++) {
 			if (strcmp(options->files[k], path) != 0)
 				continue;

@@ -71,16 +71,24 @@ static double machine_load(struct stream *stream)
 
 /* ---- */
 
+static const char *name_of(const struct stream *stream)
+{
+	return strcmp(stream->path, "-") ? stream->path : "standard output";
+}
+
 static void say_failed(const struct stream *stream, int err)
 {
 	size_t chunks = stream->file ? jfr_file_chunks(stream->file) : 0;
 	char size[TEXT_MAX];
 
-	if (!chunks)
-		log_error("%s: not written: %s", stream->path, strerror(-err));
+	if (err == -ESPIPE)
+		log_error("%s: not written: --max-size and --max-age need a regular file",
+			  name_of(stream));
+	else if (!chunks)
+		log_error("%s: not written: %s", name_of(stream), strerror(-err));
 	else
 		log_error("%s: written no further: %s; the %s before that can be read",
-			  stream->path, strerror(-err),
+			  name_of(stream), strerror(-err),
 			  text_bytes(jfr_file_size(stream->file), size));
 }
 
@@ -189,10 +197,7 @@ int stream_end(struct stream *stream, struct recording *rec, struct filter *filt
 	stream->file = NULL;
 	if (err)
 		return fail(stream, err);
-	if (!strcmp(stream->path, "-"))
-		log_info("standard output: written");
-	else
-		log_info("%s: written, %s", stream->path, size);
+	log_info("%s: written, %s", name_of(stream), size);
 	return 0;
 }
 

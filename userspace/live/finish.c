@@ -149,6 +149,8 @@ void live_finish(struct live *live, struct recording *rec)
 
 void live_snapshot(struct live *live, struct recording *rec)
 {
+	/* Frames that are written are not named any more. */
+	resolve_kernel_names(&live->decoder.resolver, rec);
 	live_finish(live, rec);
 }
 

@@ -59,7 +59,7 @@ void live_expect(struct live *live, uint32_t index, const char *program);
 int live_start(struct live *live, struct recording *rec);
 int live_stop(struct live *live, struct recording *rec);
 
-/* Adds all counters so far to the recording, which goes on. */
+/* Adds all counters so far to the recording, which goes on; every frame in it has its name then. */
 void live_snapshot(struct live *live, struct recording *rec);
 
 /* Readable when records wait. */
