@@ -30,8 +30,11 @@ static void every_field_has_a_type_that_is_no_event(void)
 			CU_ASSERT_PTR_NOT_NULL_FATAL(of);
 			CU_ASSERT_PTR_NULL(of->category);
 		}
-		if (type && type->flags & JFR_SIMPLE)
-			ASSERT_INT(type->field_count, 1);
+		if (!type || !(type->flags & JFR_SIMPLE))
+			continue;
+		/* async-profiler's converter reads the one field as a string. */
+		ASSERT_INT(type->field_count, 1);
+		ASSERT_INT(type->fields[0].type, JFR_STRING);
 	}
 }
 

@@ -188,7 +188,10 @@ static const struct jfr_field virtual_space[] = {
 	{ "reservedSize", "Reserved Size", JFR_LONG, JFR_UNIT_BYTES },
 };
 
-/* Where a method's source is: the entry with the method's own id. */
+/*
+ * Where a method's source is: the entry with the method's own id. It is not simple, since
+ * async-profiler's converter takes the one field of simple types for a string.
+ */
 static const struct jfr_field source_file[] = {
 	{ "file", "File", JFR_SYMBOL, JFR_UNIT_NONE },
 };
@@ -290,7 +293,7 @@ const struct jfr_type jfr_field_types[JFR_TYPE_NR] = {
 	[JFR_LONG - JFR_TYPE_FIRST] = { "long", NULL, NULL, 0, NULL, 0 },
 	[JFR_SHORT - JFR_TYPE_FIRST] = { "short", NULL, NULL, 0, NULL, 0 },
 	[JFR_SOURCE_FILE - JFR_TYPE_FIRST] = { "jvmscope.types.SourceFile", "Source File", NULL,
-					       JFR_POOL | JFR_SIMPLE, FIELDS(source_file) },
+					       JFR_POOL, FIELDS(source_file) },
 	[JFR_STACK_STATE - JFR_TYPE_FIRST] = { "jvmscope.types.StackState", "Stack State", NULL,
 					       JFR_POOL | JFR_SIMPLE, FIELDS(stack_state) },
 };

@@ -126,9 +126,8 @@ static void fill_java(struct jfr_resolver *r, const struct jfr_item *item,
 
 static uint32_t make_method(struct jfr_resolver *r, int64_t id)
 {
-	uint32_t file_type = r->chunk->wanted[JFR_WANT_SOURCE_FILE].type;
 	struct rec_method method = { 0 };
-	struct jfr_item item;
+	struct jfr_item item, file;
 	const char *descriptor;
 
 	if (!jfr_constant(r->chunk, JFR_WANT_METHOD, id, &item))
@@ -140,8 +139,8 @@ static uint32_t make_method(struct jfr_resolver *r, int64_t id)
 		if (strcmp(descriptor, JFR_DESCRIPTOR_UNKNOWN) != 0)
 			method.signature = string_of(r, descriptor);
 		fill_java(r, &item, &method);
-		if (jfr_constant_text(r->chunk, file_type, id, &r->text))
-			method.file = add_text(r, &r->text);
+		if (jfr_constant(r->chunk, JFR_WANT_SOURCE_FILE, id, &file))
+			method.file = string_of(r, text_of(r, &file, 0));
 	}
 	return rec_method(r->rec, &method);
 }

@@ -32,7 +32,7 @@ enum jfr_resolve_want {
 	[JFR_WANT_METHOD] = { "jdk.types.Method", { "type", "name", "descriptor" } },        \
 	[JFR_WANT_CLASS] = { "java.lang.Class", { "name" } },                                \
 	[JFR_WANT_FRAME_TYPE] = { "jdk.types.FrameType", { NULL } },                         \
-	[JFR_WANT_SOURCE_FILE] = { "jvmscope.types.SourceFile", { NULL } },                  \
+	[JFR_WANT_SOURCE_FILE] = { "jvmscope.types.SourceFile", { "file" } },                \
 	[JFR_WANT_STACK_STATE] = { "jvmscope.types.StackState", { NULL } },                  \
 	[JFR_WANT_THREAD] = { "java.lang.Thread",                                            \
 			      { "osName", "osThreadId", "javaName", "javaThreadId", "group", \
