@@ -64,10 +64,16 @@ if [ -n "${finish_setup:-}" ]; then
 	finish
 fi
 
-step build "$MAKE" -s -j2 all "$BUILD/stacks" "$BUILD/names" "$BUILD/jfr_make" || finish
+step build "$MAKE" -s -j2 all "$BUILD/stacks" "$BUILD/names" "$BUILD/jfr_make" \
+	"$BUILD/jfr_totals" "$BUILD/asan/jfr_totals" || finish
 step lint "$MAKE" -s lint LINT="$mode"
 step unit "$MAKE" -s -j2 unit
 step kernel tests/kernel/run.sh
+if [ "$mode" = quick ]; then
+	step jfr tests/jfr/run.py
+else
+	step jfr tests/jfr/run.py --full
+fi
 if [ "$mode" = quick ]; then
 	step live tests/live/run.py --quick
 else

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Broken recordings, made from good ones or byte by byte. Each is (bytes, what must be said)."""
+import random
+import struct
+
+HEADER = ">4sHHQQQQQQQ"
+
+
+def varint(value):
+    out = bytearray()
+    for _ in range(8):
+        if value < 0x80:
+            break
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value & 0xFF)
+    return bytes(out)
+
+
+def read_varint(data, at):
+    value = 0
+    for i in range(9):
+        byte = data[at + i]
+        if byte < 0x80 or i == 8:
+            return value | byte << 7 * i, at + i + 1
+        value |= (byte & 0x7F) << 7 * i
+    raise AssertionError
+
+
+def chunks(data):
+    """(offset, size) of each chunk."""
+    at, found = 0, []
+    while at < len(data):
+        size = struct.unpack_from(HEADER, data, at)[3]
+        found.append((at, size))
+        at += size
+    return found
+
+
+def events(data, start, size):
+    """Offsets of the events of a chunk."""
+    at, found = start + 68, []
+    while at < start + size:
+        found.append(at)
+        at += read_varint(data, at)[0]
+    return found
+
+
+def put(data, at, *parts):
+    data = bytearray(data)
+    for part in parts:
+        data[at:at + len(part)] = part
+        at += len(part)
+    return bytes(data)
+
+
+def u64(value):
+    return struct.pack(">Q", value)
+
+
+# ---- from a good recording
+
+def from_good(data):
+    """{name: (bytes, words of the message, whether the first chunk must be whole)}"""
+    first, second = chunks(data)[:2]
+    middle = events(data, *second)[len(events(data, *second)) // 2]
+    size = len(data)
+    cut = second[0] + second[1] * 2 // 3
+    return {
+        "cut in the second chunk": (data[:cut], ["offset"], True),
+        "cut in the second header": (data[:second[0] + 30], ["offset %d" % second[0]], True),
+        "zero size event": (put(data, middle, b"\0"), ["offset %d" % middle], True),
+        "event larger than its chunk": (put(data, middle, b"\xff\xff\xff\xff\x7f"),
+                                        ["offset %d" % middle], True),
+        "unfinished": (put(data, second[0] + 64, b"\5"), ["unfinished"], True),
+        "being updated": (put(data, second[0] + 64, b"\xff"), ["unfinished"], True),
+        "never flushed": (put(data, second[0] + 8, u64(0), u64(0), u64(0)), ["being written"], True),
+        "size of 1 GiB, no positions": (put(data, second[0] + 8, u64(1 << 30), u64(0), u64(0)),
+                                        ["offset %d" % second[0]], True),
+        "size 2^63 - 1": (put(data, second[0] + 8, u64(2**63 - 1)), ["offset"], True),
+        "size 2^64 - 1": (put(data, second[0] + 8, u64(2**64 - 1)), ["offset"], True),
+        "metadata outside the file": (put(data, second[0] + 24, u64(size * 9)), [], True),
+        "metadata is another event": (put(data, second[0] + 24, u64(middle - second[0])), [], True),
+        "no clock": (put(data, 56, u64(0)), ["clock"], True),
+        "junk behind": (data + b"\x13\x37" * 350, ["offset %d" % size, "700"], True),
+        "junk between": (data[:second[0]] + b"junk" * 30 + data[second[0]:],
+                         ["offset %d" % second[0]], True),
+        "no magic": (b"XLR\0" + data[4:], ["no format"], False),
+        "version 3": (put(data, 4, b"\0\3"), ["version"], False),
+        "empty": (b"", ["empty"], False),
+        "40 bytes": (data[:40], ["not a JFR recording"], False),
+        "only a header": (data[:68], [], False),
+        "first chunk's metadata destroyed": (put(data, first[0] + 24, u64(0)), [], False),
+    }
+
+
+def random_damage(data, number):
+    """The same number gives the same file: some bytes changed, some runs taken out or doubled."""
+    r = random.Random(number)
+    data = bytearray(data)
+    for _ in range(r.randint(1, 30)):
+        at = r.randrange(len(data))
+        what = r.randrange(4)
+        if what == 0:
+            data[at] = r.randrange(256)
+        elif what == 1:
+            data[at:at + r.randint(1, 9)] = bytes([0xFF]) * r.randint(1, 9)
+        elif what == 2:
+            del data[at:at + r.randint(1, 50)]
+        else:
+            data[at:at] = data[at:at + r.randint(1, 50)]
+    return bytes(data)
+
+
+# ---- byte by byte
+
+class Metadata:
+    """A metadata event: strings and the tree."""
+
+    def __init__(self):
+        self.strings, self.places = [], {}
+
+    def string(self, text):
+        if text not in self.places:
+            self.places[text] = len(self.strings)
+            self.strings.append(text)
+        return varint(self.places[text])
+
+    def element(self, name, attributes=(), children=()):
+        return b"".join([
+            self.string(name), varint(len(attributes)),
+            b"".join(self.string(k) + self.string(v) for k, v in attributes),
+            varint(len(children)), b"".join(children)])
+
+    def type(self, number, name, fields=(), event=False, simple=False):
+        attributes = [("name", name), ("id", str(number))]
+        if event:
+            attributes.append(("superType", "jdk.jfr.Event"))
+        if simple:
+            attributes.append(("simpleType", "true"))
+        return self.element("class", attributes, [self.element("field", f) for f in fields])
+
+    def event(self, types):
+        tree = self.element("root", (), [self.element("metadata", (), types)])
+        strings = b"".join(b"\3" + varint(len(s.encode())) + s.encode() for s in self.strings)
+        return event(0, b"\0\0" + varint(77) + varint(len(self.strings)) + strings + tree)
+
+
+def event(number, body):
+    body = varint(number) + body
+    return pad_size(len(body) + 5) + body
+
+
+def pad_size(size):
+    """In five bytes."""
+    return bytes([size & 0x7F | 0x80, size >> 7 & 0x7F | 0x80, size >> 14 & 0x7F | 0x80,
+                  size >> 21 & 0x7F | 0x80, size >> 28 & 0x7F])
+
+
+def chunk(*parts):
+    body = b"".join(parts)
+    return struct.pack(HEADER, b"FLR\0", 2, 1, 68 + len(body), 0, 68, 10**18, 10**9, 0,
+                       10**9) + b"\0\0\0\1" + body
+
+
+def field(name, number, *more):
+    return [("name", name), ("class", str(number)), *more]
+
+
+POOL = ("constantPool", "true")
+ARRAY = ("dimension", "1")
+LONG, STRING, SYMBOL, STACK, FRAME, METHOD, SAMPLE, NEST, CLASS = 10, 11, 12, 13, 14, 15, 16, 17, 18
+
+
+def types(m, *more):
+    return [
+        m.type(LONG, "long"), m.type(STRING, "java.lang.String"),
+        m.type(SYMBOL, "jdk.types.Symbol", [field("string", STRING)], simple=True),
+        m.type(STACK, "jdk.types.StackTrace", [field("truncated", 19), field("frames", FRAME, ARRAY)]),
+        m.type(19, "boolean"),
+        m.type(FRAME, "jdk.types.StackFrame", [field("method", METHOD, POOL)]),
+        m.type(METHOD, "jdk.types.Method", [field("type", CLASS, POOL), field("name", SYMBOL, POOL),
+                                            field("descriptor", SYMBOL, POOL)]),
+        m.type(CLASS, "java.lang.Class", [field("name", SYMBOL, POOL)]),
+        m.type(SAMPLE, "jdk.ExecutionSample",
+               [field("startTime", LONG), field("stackTrace", STACK, POOL)], event=True), *more]
+
+
+def checkpoint(*pools):
+    return event(1, b"\0\0\0\0" + varint(len(pools)) + b"".join(pools))
+
+
+def pool(number, count, entries):
+    return varint(number) + varint(count) + entries
+
+
+def with_types(*parts):
+    m = Metadata()
+    return chunk(m.event(types(m)), *parts)
+
+
+def constants(number, count, entry, first=0):
+    return checkpoint(pool(number, count, b"".join(varint(i + first) + entry for i in range(count))))
+
+
+# Nothing here may take memory or time beyond its size.
+HOSTILE = {
+    "a pool of 2^40 entries": lambda: with_types(checkpoint(pool(SYMBOL, 2**40, b"\1\1"))),
+    "a string of 2^40 bytes":
+        lambda: with_types(checkpoint(pool(SYMBOL, 1, b"\1\3" + varint(2**40)))),
+    "2^62 pools": lambda: with_types(event(1, b"\0\0\0\0" + varint(2**62))),
+    "a stack of 2^40 frames":
+        lambda: with_types(checkpoint(pool(STACK, 1, b"\1\0" + varint(2**40)))),
+    "one and a half million constants":
+        lambda: with_types(constants(SYMBOL, 1500000, b"\0", 20000)),
+    "the same constant two million times":
+        lambda: with_types(checkpoint(pool(SYMBOL, 2000000, b"\1\0" * 2000000))),
+    "three million empty stacks": lambda: with_types(constants(STACK, 3000000, b"\0\0")),
+    "a name that is itself": lambda: with_types(
+        checkpoint(pool(CLASS, 1, b"\1\1"), pool(METHOD, 1, b"\1\1\1\1"),
+                   pool(STACK, 1, b"\1\0\1\1"), pool(SYMBOL, 1, b"\1\2\1"),
+                   pool(STRING, 1, b"\1\2\1")), event(SAMPLE, b"\1\1")),
+    "metadata nested 60,000 deep": lambda: chunk(deep_metadata(60000)),
+    "types inside each other":
+        lambda: chunk(nested_types(), checkpoint(pool(NEST, 1, b"\1" * 100))),
+    "a type of itself": lambda: chunk(self_type(), checkpoint(pool(NEST, 1, b"\1" * 100))),
+    "an array of nothing": lambda: chunk(array_of_nothing(), checkpoint(
+        pool(NEST, 1, b"\1" + varint(100000) + b"\1" * 200000))),
+    "60,000 types": lambda: chunk(many_types(60000)),
+    "a hundred thousand types": lambda: chunk(many_types(100000)),
+    "a long name of each type": lambda: chunk(long_names()),
+    "a million late events": lambda: chunk(late_events()),
+}
+
+
+def deep_metadata(depth):
+    tree = b"\0\0\1" * depth + b"\0\0\0"
+    return event(0, b"\0\0" + varint(77) + varint(1) + b"\3\1x" + tree)
+
+
+def nested_types():
+    """Each has 40 fields of the next one, 12 levels of them: 40^12 fields when they are unfolded."""
+    m = Metadata()
+    more = [m.type(NEST + 100 + i if i else NEST, "n%d" % i,
+                   [field("f%d" % k, NEST + 101 + i) for k in range(40)]) for i in range(12)]
+    return m.event(types(m, *more, m.type(NEST + 112, "last", [])))
+
+
+def self_type():
+    m = Metadata()
+    return m.event(types(m, m.type(NEST, "self", [field("me", NEST, ARRAY), field("me2", NEST)])))
+
+
+def array_of_nothing():
+    m = Metadata()
+    return m.event(types(m, m.type(NEST, "outer", [field("a", NEST + 100, ARRAY)]),
+                         m.type(NEST + 100, "inner", [])))
+
+
+def many_types(count):
+    m = Metadata()
+    return m.event(types(m, *[m.type(1000 + i, "t") for i in range(count)]))
+
+
+def long_names():
+    m = Metadata()
+    return m.event(types(m, *[m.type(1000 + i, "t" * 100000, [field("u" * 100000, LONG)])
+                              for i in range(2000)]))
+
+
+def late_events():
+    m = Metadata()
+    setting = m.type(20, "jdk.ActiveSetting", [field("startTime", LONG), field("id", LONG)],
+                     event=True)
+    return m.event(types(m, setting)) + event(20, b"\1\1") * 1000000
