@@ -239,7 +239,7 @@ static void put_loads(struct jfr_writer *w, const struct recording *rec, int64_t
 
 static bool has_more(const struct rec_thread *thread, const struct jfr_thread_said *said)
 {
-	return thread->cpu_ns != said->cpu_ns ||
+	return !said->known || thread->cpu_ns != said->cpu_ns ||
 	       memcmp(thread->state_ns, said->state_ns, sizeof(said->state_ns)) != 0;
 }
 
@@ -264,6 +264,7 @@ static void put_threads(struct jfr_writer *w, const struct recording *rec, int64
 		for (int state = 0; state < REC_STATE_NR; state++)
 			put_long(w, (int64_t)(thread->state_ns[state] - rows[id].state_ns[state]));
 		end(w, at);
+		rows[id].known = true;
 		rows[id].cpu_ns = thread->cpu_ns;
 		memcpy(rows[id].state_ns, thread->state_ns, sizeof(thread->state_ns));
 	}

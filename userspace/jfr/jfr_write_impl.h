@@ -18,6 +18,7 @@ struct jfr_load {
 
 /* What chunks before have said of a thread. */
 struct jfr_thread_said {
+	bool known; /* that there is one, though it has used no time */
 	uint64_t cpu_ns;
 	uint64_t state_ns[REC_STATE_NR];
 };
