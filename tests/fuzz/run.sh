@@ -22,11 +22,13 @@ for name; do
 	echo "fuzz_$name: building"
 	folders="base target"
 	# A target that includes a higher layer needs its files, too.
-	for folder in jvm model; do
+	for folder in jvm model jfr import; do
 		if grep -q "#include \"$folder/" "tests/fuzz/fuzz_$name.c"; then
 			folders="$folders $folder"
 		fi
 	done
+	# Those two read into a recording.
+	case $folders in *jfr* | *import*) folders="base model jfr import" ;; esac
 	sources=$(ls trie/trie_*.c)
 	for folder in $folders; do
 		sources="$sources $(ls userspace/$folder/*.c)"
@@ -34,7 +36,7 @@ for name; do
 	$clang -D_GNU_SOURCE -DJVMSCOPE_VERSION='"fuzz"' -I. -Iuserspace -Itests -std=gnu17 -g -O1 \
 		-fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined "tests/fuzz/fuzz_$name.c" $sources \
-		-o "$build/fuzz_$name" -ldw -lelf -llzma -lz -liberty
+		-o "$build/fuzz_$name" -ldw -lelf -llzma -lz -lzstd -lyajl -liberty -lm
 
 	# What is found is kept in the build folder; the seeds are only read.
 	mkdir -p "$build/corpus_$name"

@@ -11,9 +11,10 @@
  * needs 6 levels and, for all types together, some 1,500 ops.
  */
 #define DEPTH_MAX    16
-#define PLAN_OPS_MAX 4096
+#define PLAN_OPS_MAX 1024
 #define OPS_MAX	     (1u << 20)
-#define STEPS_MAX    (4u << 20)
+#define STEPS_MIN    4096
+#define STEPS_FIELD  16 /* more for each field there is */
 
 enum {
 	OP_VARINTS, /* arg of them */
@@ -159,7 +160,7 @@ static void make_field(struct maker *m, const struct jfr_schema_field *field, co
 	const struct jfr_schema *schema = m->plans->schema;
 	int slot = path ? slot_of(m, path, jfr_schema_field_name(schema, field)) : -1;
 
-	if (m->plans->steps++ > STEPS_MAX) {
+	if (m->plans->steps++ > STEPS_MIN + STEPS_FIELD * schema->field_count) {
 		m->bad = true;
 		return;
 	}
@@ -366,8 +367,8 @@ static void skip_elements(const struct jfr_plans *plans, uint32_t element, uint6
 		c->failed = true;
 		return;
 	}
-	op = &plans->ops[plan->first];
-	if (plan->count == 1 && op->code == OP_VARINTS) {
+	op = plan->count == 1 ? &plans->ops[plan->first] : NULL;
+	if (op && op->code == OP_VARINTS) {
 		jfr_skip_varints(c, count * op->arg);
 		return;
 	}
@@ -445,9 +446,9 @@ static void run_op(const struct jfr_plans *plans, const struct jfr_op *op, struc
 void jfr_plan_run(const struct jfr_plans *plans, uint32_t plan, struct cursor *c,
 		  union jfr_value *values)
 {
-	const struct jfr_op *op = &plans->ops[plans->plans[plan].first];
-	const struct jfr_op *end = op + plans->plans[plan].count;
+	uint32_t at = plans->plans[plan].first;
+	uint32_t end = at + plans->plans[plan].count;
 
-	for (; op < end && !c->failed; op++)
-		run_op(plans, op, c, values);
+	for (; at < end && !c->failed; at++)
+		run_op(plans, &plans->ops[at], c, values);
 }
