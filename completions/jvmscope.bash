@@ -34,6 +34,7 @@ _jvmscope_options() {
 		;;
 	ps) echo "$common --json" ;;
 	doctor) echo "$common -p --pid --color" ;;
+	convert) echo "$common -o --output --format --threads --lines --annotate --strict" ;;
 	trie) echo "$common -o --output --format --name --from --escaped" ;;
 	version | help) echo "$common" ;;
 	esac
@@ -44,7 +45,7 @@ _jvmscope_options() {
 _jvmscope_values() {
 	case $1 in
 	-p | --pid) _jvmscope_pids ;;
-	--format) [[ $2 == trie ]] && echo 'text binary c java' || echo 'jfr json collapsed' ;;
+	--format) [[ $2 == trie ]] && echo 'text binary c java' || echo 'jfr json collapsed pprof' ;;
 	--filter) echo 'mark fold drop off' ;;
 	-e | --events) echo 'cpu' ;;
 	--cpu-event) echo 'auto cycles cpu-clock' ;;
@@ -85,7 +86,7 @@ _jvmscope() {
 
 	command=$(_jvmscope_command)
 	if [[ -z $command ]]; then
-		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor trie version help -p --all --help --version' -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor trie convert version help -p --all --help --version' -- "$word")
 		return
 	fi
 	case $before in
@@ -100,7 +101,12 @@ _jvmscope() {
 		return
 	fi
 	if [[ $command == help ]]; then
-		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor trie version help' -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W 'record ps doctor trie convert version help' -- "$word")
+		return
+	fi
+	if [[ $command == convert && $word != -* ]]; then
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 	fi
 	# trie: first what to do, then a file.
