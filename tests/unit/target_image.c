@@ -490,60 +490,6 @@ static void opens_the_vdso(void)
 	maps_free(&maps);
 }
 
-/* ---- names */
-
-static void demangles(void)
-{
-	static const struct {
-		const char *name;
-		const char *text;
-	} cases[] = {
-		{ "_ZN2os6mallocEm8MEMFLAGSRK15NativeCallStack", "os::malloc" },
-		{ "_ZN2os6mallocEm8MEMFLAGS.part.0.constprop.1", "os::malloc" },
-		{ "_ZNSt6vectorIiSaIiEE9push_backEOi@@GLIBCXX_3.4",
-		  "std::vector<int, std::allocator<int> >::push_back" },
-		{ "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" },
-		{ "_RNvCs1234_7mycrate3foo", "mycrate::foo" },
-		{ "Unsafe_AllocateMemory0", "Unsafe_AllocateMemory0" },
-		{ "read@@GLIBC_2.2.5", "read" },
-		{ "memcpy.cold", "memcpy" },
-		{ ".hidden", ".hidden" },
-		{ "_Z", "_Z" },
-		{ "_R", "_R" },
-		{ "", "" },
-	};
-	char text[128];
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		CU_ASSERT_STRING_EQUAL(image_demangle(cases[i].name, text, sizeof(text)),
-				       cases[i].text);
-	CU_ASSERT_STRING_EQUAL(image_demangle(cases[0].name, text, 5), "os::");
-	CU_ASSERT_STRING_EQUAL(image_demangle("Unsafe", text, 5), "Unsa");
-	CU_ASSERT_STRING_EQUAL(image_demangle("Unsafe", text, 1), "");
-}
-
-/* Each pair holds the one before it twice: 2^60 times "int". */
-static void leaves_a_name_that_never_ends(void)
-{
-	char name[1024] = "_Z1fISt4pairIiiE";
-	char text[4096];
-	size_t len = strlen(name);
-	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-	for (int i = 0; i < 60; i++) {
-		if (i < 36)
-			len += (size_t)snprintf(name + len, sizeof(name) - len, "S_IS%c_S%c_E",
-						digits[i], digits[i]);
-		else
-			len += (size_t)snprintf(name + len, sizeof(name) - len, "S_IS1%c_S1%c_E",
-						digits[i - 36], digits[i - 36]);
-	}
-	snprintf(name + len, sizeof(name) - len, "EvT_");
-	image_demangle(name, text, sizeof(text));
-	ASSERT_INT(strlen(text), sizeof(text) - 1);
-	CU_ASSERT(!strncmp(text, "f<std::pair<int, int>, ", 23) || !strncmp(text, "void f<", 7));
-}
-
 static CU_TestInfo tests[] = {
 	{ "names addresses", names_addresses },
 	{ "finds symbols by name", finds_symbols_by_name },
@@ -563,8 +509,6 @@ static CU_TestInfo tests[] = {
 	{ "refuses files that are no elf", refuses_files_that_are_no_elf },
 	{ "refuses mappings without a file", refuses_mappings_without_a_file },
 	{ "opens the vdso", opens_the_vdso },
-	{ "demangles", demangles },
-	{ "leaves a name that never ends", leaves_a_name_that_never_ends },
 	CU_TEST_INFO_NULL,
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,12 +15,23 @@ struct collector {
 	char *to;
 	size_t size;
 	size_t len;
+	bool holds_memory; /* while it prints text that is not ASCII */
 	jmp_buf full;
 };
 
+static bool is_ascii(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}
+
 /*
  * A name of a few hundred characters can stand for gigabytes of text (substitutions that double).
- * So the demangler is left as soon as there is no room; it keeps its state on the stack.
+ * So the demangler is left as soon as there is no room; it keeps its state on the stack, but for
+ * an identifier in punycode of Rust, which is allocated until it is printed, in one piece. Between
+ * two of these there always is a piece of ASCII.
  */
 static void collect(const char *text, size_t len, void *ctx)
 {
@@ -30,7 +42,7 @@ static void collect(const char *text, size_t len, void *ctx)
 	if (part)
 		memcpy(collector->to + collector->len, text, part);
 	collector->len += part;
-	if (part < len)
+	if (part < len && (!collector->holds_memory || is_ascii(text, len)))
 		longjmp(collector->full, 1);
 }
 
@@ -62,16 +74,20 @@ static void copy_bare(const char *name, char bare[NAME_SIZE])
 
 const char *image_demangle(const char *name, char *to, size_t size)
 {
-	static demangler *const demanglers[] = {
-		rust_demangle_callback,
-		cplus_demangle_v3_callback,
+	static const struct {
+		demangler *demangle;
+		bool holds_memory;
+	} demanglers[] = {
+		{ rust_demangle_callback, true },
+		{ cplus_demangle_v3_callback, false },
 	};
 	struct collector collector = { .to = to, .size = size };
 	char bare[NAME_SIZE];
 
 	copy_bare(name, bare);
 	for (size_t i = 0; i < sizeof(demanglers) / sizeof(demanglers[0]); i++) {
-		if (run_demangler(demanglers[i], bare, &collector))
+		collector.holds_memory = demanglers[i].holds_memory;
+		if (run_demangler(demanglers[i].demangle, bare, &collector))
 			return to;
 	}
 	snprintf(to, size, "%s", bare);
