@@ -21,10 +21,10 @@ struct jfr_pools *jfr_pools_new(void); /* NULL when memory is out */
 void jfr_pools_free(struct jfr_pools *pools);
 
 /* The id of a stack, whose frames become constants with it; 0 for one without frames. */
-uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t stack);
+uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 
 /* The id of a thread as it is called now; another name is another id. 0 for none. */
-uint32_t jfr_pools_thread(struct jfr_pools *pools, const struct recording *rec, uint32_t thread);
+uint32_t jfr_pools_thread(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 
 /*
  * Appends the checkpoint event with all constants that were asked for since the last one, and
