@@ -198,6 +198,32 @@ FAKE(void, jvm_close, struct jvm *jvm)
 		__real_jvm_close(jvm);
 }
 
+FAKE(int, jvm_describe, struct jvm *jvm, const struct jvs_frame *frame, bool leaf,
+     struct jvm_frame out[JVM_INLINE_MAX])
+{
+	if (jvm != fake_jvm())
+		return __real_jvm_describe(jvm, frame, leaf, out);
+	fakes.described++;
+	if (!fakes.method.number)
+		return -ESTALE;
+	*out = (struct jvm_frame){ .type = JVM_FRAME_INTERPRETED,
+				   .method = &fakes.method,
+				   .bci = (int)frame->offset,
+				   .line = -1 };
+	return 1;
+}
+
+FAKE(void, jvm_number_methods, struct jvm *jvm, const struct jvs_frame *const *frames, size_t count,
+     uint32_t *numbers)
+{
+	if (jvm != fake_jvm()) {
+		__real_jvm_number_methods(jvm, frames, count, numbers);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = fakes.method.number;
+}
+
 /* ---- perf events */
 
 static long open_event(const struct perf_event_attr *attr, int cpu)

@@ -48,6 +48,8 @@ struct fakes {
 	const struct jvm_thread *java_threads;
 	size_t java_count;
 	uint64_t code_heap_low, code_heap_high;
+	struct jvm_method method; /* of every Java frame */
+	unsigned int described;	  /* frames */
 
 	const char *maps_text; /* /proc/PID/maps; on while not NULL */
 

@@ -261,6 +261,41 @@ static void gets_some_at_once(void)
 	CU_ASSERT_PTR_EQUAL(again[COUNT + 1], again[3]);
 }
 
+/* A number is never given twice, also when all was forgotten. */
+static void numbers_methods(void)
+{
+	enum { COUNT = 30 };
+	struct method_place places[COUNT];
+	uint32_t before[COUNT], after[COUNT];
+	const struct method *method;
+
+	for (int i = 0; i < COUNT; i++)
+		places[i] = (struct method_place){ fake_address(fake.method), cookie() };
+	places[COUNT - 2].address = 16;
+	places[COUNT - 1].cookie++;
+	ASSERT_INT(methods_number(&methods, places, COUNT, before), 0);
+	ASSERT_INT(get(&method), 0);
+	ASSERT_INT(before[0], method->shown.number);
+	CU_ASSERT(before[0] != 0);
+	ASSERT_INT(before[COUNT - 3], before[0]);
+	ASSERT_INT(before[COUNT - 2], 0);
+	ASSERT_INT(before[COUNT - 1], 0);
+	/* Another class at the same addresses is seen in the next generation. */
+	methods.generation++;
+	fake_symbol(&hotspot, fake.symbols[0], "com/example/Mail");
+	ASSERT_INT(methods_number(&methods, places, COUNT, after), 0);
+	CU_ASSERT(after[0] != 0 && after[0] != before[0]);
+	/* It is gone: its name is not. */
+	methods.generation++;
+	memset(&fake, 0xa5, sizeof(fake));
+	ASSERT_INT(methods_number(&methods, places, COUNT, before), 0);
+	ASSERT_INT(before[0], after[0]);
+	methods_free(&methods);
+	fake_make_method(&hotspot, &fake, "com/example/Main", "run", lines, sizeof(lines));
+	ASSERT_INT(methods_number(&methods, places, 1, before), 0);
+	CU_ASSERT(before[0] > after[0]);
+}
+
 static void tells_a_replaced_method_by_its_cookie(void)
 {
 	const struct method *method = NULL;
@@ -327,6 +362,7 @@ static CU_TestInfo tests[] = {
 	{ "notices a name that was written over", notices_a_name_that_was_written_over },
 	{ "notices what lies elsewhere", notices_what_lies_elsewhere },
 	{ "gets some at once", gets_some_at_once },
+	{ "numbers methods", numbers_methods },
 	{ "tells a replaced method by its cookie", tells_a_replaced_method_by_its_cookie },
 	{ "refuses what is no method", refuses_what_is_no_method },
 	{ "knows hidden classes", knows_hidden_classes },

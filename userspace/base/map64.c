@@ -89,6 +89,12 @@ bool map64_get(const struct map64 *map, uint64_t key, uint32_t *value)
 	return true;
 }
 
+void map64_prefetch(const struct map64 *map, uint64_t key)
+{
+	if (map->count)
+		__builtin_prefetch(&map->slots[slot_of(map, key)]);
+}
+
 bool map64_remove(struct map64 *map, uint64_t key)
 {
 	size_t mask = map->capacity - 1;

@@ -29,6 +29,9 @@ int map64_set(struct map64 *map, uint64_t key, uint32_t value);
 /* Whether key is there; *value is written only then. */
 bool map64_get(const struct map64 *map, uint64_t key, uint32_t *value);
 
+/* Asks for the memory that map64_get(key) looks at first: for many keys that are looked up soon. */
+void map64_prefetch(const struct map64 *map, uint64_t key);
+
 /* Removes key. Whether it was there. */
 bool map64_remove(struct map64 *map, uint64_t key);
 

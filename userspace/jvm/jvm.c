@@ -25,6 +25,7 @@
 #define BLOB_NAME_MAX	 256
 #define BLOB_NAMES_LIMIT (1u << 20)  /* bytes; a JVM has some 200 blob names */
 #define METHODS_LIMIT	 (32u << 20) /* bytes: some 100,000 methods */
+#define METHODS_NUMBERED 64	     /* in one go */
 
 /*
  * An interpreted-only JVM never gets compiled code, so its layout never is complete. After so many
@@ -359,6 +360,22 @@ int jvm_describe(struct jvm *jvm, const struct jvs_frame *frame, bool leaf,
 		return describe_stub(jvm, address, out);
 	default:
 		return -EINVAL;
+	}
+}
+
+void jvm_number_methods(struct jvm *jvm, const struct jvs_frame *const *frames, size_t count,
+			uint32_t *numbers)
+{
+	struct method_place places[METHODS_NUMBERED];
+	size_t some;
+
+	memset(numbers, 0, count * sizeof(*numbers));
+	for (size_t at = 0; at < count; at += some) {
+		some = count - at < METHODS_NUMBERED ? count - at : METHODS_NUMBERED;
+		for (size_t i = 0; i < some; i++)
+			places[i] = (struct method_place){ frames[at + i]->word & JVS_ADDRESS_MASK,
+							   frames[at + i]->cookie };
+		methods_number(&jvm->methods, places, some, numbers + at);
 	}
 }
 

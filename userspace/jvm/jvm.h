@@ -114,6 +114,7 @@ struct jvm_method {
 	const char *name;
 	const char *signature;	 /* "(I)V" */
 	const char *source_file; /* NULL: unknown */
+	uint32_t number;	 /* of this JVM, from 1; never that of another method */
 	bool native;
 	bool hidden; /* class_name has the address of a hidden class in it */
 };
@@ -154,6 +155,14 @@ struct jvm_frame {
  */
 int jvm_describe(struct jvm *jvm, const struct jvs_frame *frame, bool leaf,
 		 struct jvm_frame out[JVM_INLINE_MAX]);
+
+/*
+ * Numbers the methods of these INTERPRETED frames: jvm_method.number, 0 of one that cannot be
+ * named. A frame alone does not name its method for ever: classes of one shape can get all
+ * addresses of unloaded ones. Compared with the target once a second. Never logs.
+ */
+void jvm_number_methods(struct jvm *jvm, const struct jvs_frame *const *frames, size_t count,
+			uint32_t *numbers);
 
 /* Bytes of memory the caches hold. */
 size_t jvm_memory(const struct jvm *jvm);

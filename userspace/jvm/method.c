@@ -80,6 +80,7 @@ static int read_new(struct methods *methods, uint64_t address, const struct meth
 		return -ENOMEM;
 	*method = found;
 	method->checked = methods->generation;
+	method->shown.number = ++methods->numbers;
 	err = remember(methods, method);
 	if (!err)
 		*out = method;
@@ -161,6 +162,32 @@ int methods_get_exactly(struct methods *methods, uint64_t address, uint32_t cook
 		return 0;
 	}
 	return err ? err : -ESTALE;
+}
+
+int methods_number(struct methods *methods, const struct method_place *places, size_t count,
+		   uint32_t *out)
+{
+	const struct method *found[METHODS_AT_ONCE], *known;
+	uint64_t addresses[METHODS_AT_ONCE];
+	size_t wanted = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		known = find_known(methods, places[i].address, places[i].cookie);
+		if (!known || known->checked != methods->generation)
+			addresses[wanted++] = places[i].address;
+		if (wanted && (wanted == METHODS_AT_ONCE || i + 1 == count)) {
+			err = methods_get_some(methods, addresses, wanted, found);
+			wanted = 0;
+		}
+	}
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++) {
+		known = find_known(methods, places[i].address, places[i].cookie);
+		out[i] = known ? known->shown.number : 0;
+	}
+	return 0;
 }
 
 int method_line(const struct methods *methods, const struct method *method, int bci)

@@ -41,6 +41,7 @@ struct methods {
 	struct method **items; /* owned */
 	uint32_t count;
 	uint32_t capacity;
+	uint32_t numbers;    /* given to methods, also to forgotten ones */
 	struct map64 by_key; /* index into items */
 	struct map64 last;   /* address to index of the newest there */
 };
@@ -70,6 +71,18 @@ int methods_get_some(struct methods *methods, const uint64_t *addresses, size_t 
  */
 int methods_get_exactly(struct methods *methods, uint64_t address, uint32_t cookie,
 			const struct method **out);
+
+/*
+ * The numbers of the methods that were at these addresses with these cookies, as by
+ * methods_get_exactly, 0 where it fails; compared with the target once in a generation. Returns 0,
+ * -ESRCH or -ENOMEM, which leaves out as it was.
+ */
+struct method_place {
+	uint64_t address;
+	uint32_t cookie;
+};
+int methods_number(struct methods *methods, const struct method_place *places, size_t count,
+		   uint32_t *out);
 
 /* The line of a bci (below 0: of method entry), -1: unknown, -2: native method. */
 int method_line(const struct methods *methods, const struct method *method, int bci);

@@ -155,23 +155,25 @@ static int find_places(const struct hotspot *h, uint64_t address, const uint8_t 
  */
 struct head {
 	uint64_t address;
-	uint8_t block[HEAP_BLOCK_MAX];
-	uint8_t bytes[JVS_BLOB_HEADER_MAX];
+	const uint8_t *bytes; /* of the nmethod */
+	uint8_t block[HEAP_BLOCK_MAX + JVS_BLOB_HEADER_MAX];
 };
+
+static struct target_part head_part(const struct nmethods *n, uint64_t address, struct head *out)
+{
+	size_t before = n->hotspot->heap_block_size;
+
+	out->address = address;
+	out->bytes = out->block + before;
+	return (struct target_part){ address - before, out->block,
+				     before + n->hotspot->nmethod_header, 0 };
+}
 
 static int read_head(const struct nmethods *n, uint64_t address, struct head *out)
 {
-	const struct hotspot *h = n->hotspot;
-	struct target_part parts[] = {
-		{ address - h->heap_block_size, out->block, h->heap_block_size, 0 },
-		{ address, out->bytes, h->nmethod_header, 0 },
-	};
-	int err = target_read_parts(n->target, parts, 2);
+	struct target_part part = head_part(n, address, out);
 
-	if (!err)
-		err = parts[1].err ? parts[1].err : parts[0].err;
-	out->address = address;
-	return err;
+	return target_read(n->target, part.addr, part.to, part.size);
 }
 
 static uint64_t of_head(const struct nmethods *n, const struct head *head, struct field f)
@@ -191,21 +193,24 @@ static struct identity identity_of(const struct nmethods *n, const struct head *
 	};
 }
 
-/* Whether it still is there: not freed, not unloaded, not another at the same place. */
+/* Whether by this head it still is there: not freed, not unloaded, not another at its place. */
+static bool is_same(const struct nmethods *n, const struct nmethod *nmethod,
+		    const struct head *head)
+{
+	struct identity now = identity_of(n, head);
+
+	return now.used && now.compile_id == nmethod->identity.compile_id &&
+	       now.name == nmethod->identity.name && now.method == nmethod->identity.method;
+}
+
 static int check_same(const struct nmethods *n, const struct nmethod *nmethod)
 {
-	struct identity now;
 	struct head head;
 	int err = read_head(n, nmethod->address, &head);
 
 	if (err)
 		return err;
-	now = identity_of(n, &head);
-	return now.used && now.compile_id == nmethod->identity.compile_id &&
-			       now.name == nmethod->identity.name &&
-			       now.method == nmethod->identity.method
-		       ? 0
-		       : -ESTALE;
+	return is_same(n, nmethod, &head) ? 0 : -ESTALE;
 }
 
 /*
@@ -234,19 +239,24 @@ static struct nmethod *allocate(const struct places *p)
 	return nmethod;
 }
 
-static int copy_debug_info(const struct target *t, const struct places *p,
+/* The head is read last: it testifies to the others. */
+static int copy_debug_info(const struct nmethods *n, const struct places *p,
 			   const struct nmethod *nmethod)
 {
+	struct head head;
 	struct target_part parts[] = {
 		{ p->pcs, nmethod->pcs, p->pcs_size, 0 },
 		{ p->scopes, nmethod->scopes, p->scopes_size, 0 },
 		{ p->metadata, nmethod->addresses, p->metadata_size, 0 },
+		head_part(n, nmethod->address, &head),
 	};
-	int err = target_read_parts(t, parts, 3);
+	int err = target_read_parts(n->target, parts, 4);
 
-	for (size_t i = 0; i < 3 && !err; i++)
+	for (size_t i = 0; i < 4 && !err; i++)
 		err = parts[i].size ? parts[i].err : 0;
-	return err;
+	if (err)
+		return err;
+	return is_same(n, nmethod, &head) ? 0 : -ESTALE;
 }
 
 /* The name pointer is known soon after the start; before, the name is read. */
@@ -281,10 +291,8 @@ static int read_nmethod(struct nmethods *n, const struct head *head, struct nmet
 	nmethod->identity = identity;
 	nmethod->native = native;
 	nmethod->level = (int)of_head(n, head, f->nmethod_level);
-	err = native ? 0 : copy_debug_info(n->target, &places, nmethod);
 	nmethod->addresses[nmethod->methods_count - 1] = identity.method;
-	if (!err)
-		err = check_same(n, nmethod);
+	err = native ? 0 : copy_debug_info(n, &places, nmethod);
 	if (!err)
 		err = remember(n, nmethod);
 	if (err) {
@@ -309,7 +317,8 @@ int nmethods_get(struct nmethods *nmethods, uint64_t address, uint32_t compile_i
 	err = read_head(nmethods, address, &head);
 	if (err)
 		return err;
-	if (identity_of(nmethods, &head).compile_id != compile_id)
+	if (identity_of(nmethods, &head).compile_id != compile_id ||
+	    !identity_of(nmethods, &head).used)
 		return -ESTALE;
 	return read_nmethod(nmethods, &head, out);
 }

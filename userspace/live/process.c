@@ -258,6 +258,7 @@ void process_forget_jvm(struct process *p, struct tables *tables)
 	jvm_close(p->jvm);
 	p->jvm = NULL;
 	p->state = PROCESS_WAITING;
+	p->programs++;
 	p->looks = 0;
 	p->refreshes = 0;
 }

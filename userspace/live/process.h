@@ -60,6 +60,7 @@ struct process {
 	uint64_t start_cpu_ns;	    /* of the process, when recording began */
 	uint64_t last_cpu_ns;	    /* the last that could be read */
 	uint32_t looks;		    /* for the JVM */
+	uint32_t programs;	    /* counts exec: what was known of another is not of this */
 	uint32_t refreshes;	    /* of the JVM's layout */
 	struct map64 threads;	    /* tid to index of known */
 	struct known_thread *known; /* owned */

@@ -12,8 +12,9 @@
 #include "target/image.h"
 #include "target/ksyms.h"
 
-#define MAX_KNOWN  (1u << 19) /* frames remembered; then all are forgotten */
-#define SYMBOL_MAX 512	      /* longer names are cut */
+#define MAX_KNOWN    (1u << 19) /* frames remembered; then all are forgotten */
+#define SYMBOL_MAX   512	/* longer names are cut */
+#define KEYS_AT_ONCE 64
 
 /* ---- making frames of the recording */
 
@@ -43,12 +44,25 @@ static const enum rec_frame_kind kinds[] = {
 	[JVM_FRAME_STUB] = REC_FRAME_STUB,
 };
 
-static uint32_t java_method(struct resolver *r, struct recording *rec,
+/* A method is remembered by what cannot be that of another, so as not to intern its names again. */
+static uint32_t remember_method(struct resolver *r, uint64_t key, uint32_t id)
+{
+	if (id)
+		map64_set(&r->methods, key, id);
+	return id;
+}
+
+static uint32_t java_method(struct resolver *r, const struct process *p, struct recording *rec,
 			    const struct jvm_method *from)
 {
+	const uint32_t words[] = { p->rec_jvm, p->programs, from->number, 0 };
+	uint64_t key = map64_hash(words, sizeof(words));
 	struct rec_method method;
 	const char *normal, *raw;
+	uint32_t id;
 
+	if (map64_get(&r->methods, key, &id))
+		return id;
 	names_class(from->class_name, strlen(from->class_name), &r->normal, &r->raw);
 	normal = strbuf_text(&r->normal);
 	raw = strbuf_text(&r->raw);
@@ -59,10 +73,11 @@ static uint32_t java_method(struct resolver *r, struct recording *rec,
 		.file = from->source_file ? text(rec, from->source_file) : 0,
 		.raw_class = raw[0] ? text(rec, raw) : 0,
 	};
-	return rec_method(rec, &method);
+	return remember_method(r, key, rec_method(rec, &method));
 }
 
-static uint32_t java_frame(struct resolver *r, struct recording *rec, const struct jvm_frame *from)
+static uint32_t java_frame(struct resolver *r, const struct process *p, struct recording *rec,
+			   const struct jvm_frame *from)
 {
 	struct rec_frame frame = { .kind = kinds[from->type],
 				   .line = from->line,
@@ -70,7 +85,7 @@ static uint32_t java_frame(struct resolver *r, struct recording *rec, const stru
 
 	if (from->type == JVM_FRAME_STUB || !from->method)
 		return plain_frame(rec, REC_FRAME_STUB, from->stub ? from->stub : "[stub]", NULL);
-	frame.method = java_method(r, rec, from->method);
+	frame.method = java_method(r, p, rec, from->method);
 	return rec_frame(rec, &frame);
 }
 
@@ -107,7 +122,7 @@ static size_t name_java(struct naming *n, const struct raw_frame *raw)
 		count = jvm_describe(n->p->jvm, raw->frame, raw->leaf, frames);
 	if (count > 0) {
 		for (int i = 0; i < count; i++)
-			n->ids[i] = java_frame(n->r, n->rec, &frames[i]);
+			n->ids[i] = java_frame(n->r, n->p, n->rec, &frames[i]);
 		return (size_t)count;
 	}
 	n->keep = false;
@@ -120,13 +135,26 @@ static size_t name_java(struct naming *n, const struct raw_frame *raw)
 				  "[unknown Java method]", NULL));
 }
 
+/* A function of a library, by its symbol as the library has it. */
+static uint32_t native_method(struct naming *n, const struct image *image, const char *symbol)
+{
+	struct rec_method method = { .module = text(n->rec, image_name(image)) };
+	uint64_t words[2] = { method.module, map64_hash(symbol, strlen(symbol)) };
+	uint64_t key = map64_hash(words, sizeof(words));
+	char name[SYMBOL_MAX];
+	uint32_t id;
+
+	if (map64_get(&n->r->methods, key, &id))
+		return id;
+	method.name = text(n->rec, image_demangle(symbol, name, sizeof(name)));
+	return remember_method(n->r, key, rec_method(n->rec, &method));
+}
+
 static size_t name_native(struct naming *n, const struct raw_frame *raw)
 {
 	const struct process_mapping *m = process_mapping_by_id(n->p, raw->frame->cookie);
 	uint64_t at = raw->leaf ? raw->address : raw->address - 1;
-	struct rec_method method = { 0 };
 	struct rec_frame frame = { .kind = REC_FRAME_CPP, .line = -1, .bci = -1 };
-	char name[SYMBOL_MAX];
 	const char *symbol;
 	uint64_t offset;
 
@@ -138,12 +166,14 @@ static size_t name_native(struct naming *n, const struct raw_frame *raw)
 		return one(n, plain_frame(n->rec, REC_FRAME_CPP, "[unknown]", NULL));
 	}
 	symbol = image_function(m->loaded->image, at - m->bias, &offset);
-	method.module = text(n->rec, image_name(m->loaded->image));
-	if (symbol)
-		method.name = text(n->rec, image_demangle(symbol, name, sizeof(name)));
-	else
+	if (symbol) {
+		frame.method = native_method(n, m->loaded->image, symbol);
+	} else {
+		struct rec_method method = { .module = text(n->rec, image_name(m->loaded->image)) };
+
+		frame.method = rec_method(n->rec, &method);
 		frame.offset = at - m->bias;
-	frame.method = rec_method(n->rec, &method);
+	}
 	return one(n, rec_frame(n->rec, &frame));
 }
 
@@ -215,21 +245,23 @@ static size_t (*const namers[JVS_FRAME_KIND_NR])(struct naming *, const struct r
 
 /* ---- remembering */
 
-static uint64_t key_of(const struct process *p, const struct raw_frame *raw)
+/* number: of the method of an interpreted frame, else 0. */
+static uint64_t key_of(const struct process *p, const struct raw_frame *raw, uint32_t number)
 {
 	struct {
 		uint64_t address;
-		uint32_t offset, cookie, kind, leaf, jvm, pad;
-	} key = { raw->address,
-		  raw->frame->offset,
-		  raw->frame->cookie,
-		  raw->kind,
-		  raw->leaf,
-		  p->rec_jvm, /* not its place, which another takes when it has ended */
-		  0 };
+		uint32_t offset, cookie, kind, leaf, jvm, program, number, pad;
+	} key = { .address = raw->address,
+		  .offset = raw->frame->offset,
+		  .cookie = raw->frame->cookie,
+		  .kind = raw->kind,
+		  .leaf = raw->leaf,
+		  .jvm = p->rec_jvm, /* not its place, which another takes when it has ended */
+		  .program = p->programs,
+		  .number = number };
 
 	if (raw->kind == JVS_FRAME_KERNEL)
-		key.jvm = 0;
+		key.jvm = key.program = 0;
 	return map64_hash(&key, sizeof(key));
 }
 
@@ -266,10 +298,10 @@ static struct raw_frame raw_of(const struct jvs_frame *frame)
 }
 
 /* Writes at most JVM_INLINE_MAX ids to out; returns how many. */
-static size_t resolve_frame(struct naming *n, const struct jvs_frame *frame, uint32_t *out)
+static size_t resolve_frame(struct naming *n, const struct jvs_frame *frame, uint64_t key,
+			    uint32_t *out)
 {
 	struct raw_frame raw = raw_of(frame);
-	uint64_t key = key_of(n->p, &raw);
 	uint32_t at;
 	size_t count;
 
@@ -341,12 +373,41 @@ static bool reserve(struct ids *ids, size_t more)
 	return true;
 }
 
+static bool has_number(const struct process *p, const struct jvs_frame *frame)
+{
+	return p->jvm && frame->word >> 56 == JVS_FRAME_INTERPRETED;
+}
+
+/* The table of what is known is large, and cold after a pause: all places are asked for at once. */
+static void find_keys(const struct naming *n, const struct jvs_frame *frames, size_t count,
+		      uint64_t *keys)
+{
+	const struct jvs_frame *interpreted[KEYS_AT_ONCE];
+	uint32_t numbers[KEYS_AT_ONCE];
+	size_t numbered = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (has_number(n->p, &frames[i]))
+			interpreted[numbered++] = &frames[i];
+	if (numbered)
+		jvm_number_methods(n->p->jvm, interpreted, numbered, numbers);
+	numbered = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct raw_frame raw = raw_of(&frames[i]);
+		uint32_t number = has_number(n->p, &frames[i]) ? numbers[numbered++] : 0;
+
+		keys[i] = key_of(n->p, &raw, number);
+		map64_prefetch(&n->r->known, keys[i]);
+	}
+}
+
 uint32_t resolve_stack(struct resolver *r, struct process *p, struct recording *rec,
 		       struct raw_stack *s)
 {
 	struct naming n = { .r = r, .p = p, .rec = rec };
 	bool cut = s->walked > s->stored && s->stored >= JVS_ROOT_FRAMES;
-	uint32_t gap = cut ? s->stored - JVS_ROOT_FRAMES : UINT32_MAX, stack = 0;
+	uint32_t gap = cut ? s->stored - JVS_ROOT_FRAMES : UINT32_MAX, stack = 0, left;
+	uint64_t keys[KEYS_AT_ONCE];
 	struct ids ids = { 0 };
 
 	if (cut)
@@ -354,10 +415,15 @@ uint32_t resolve_stack(struct resolver *r, struct process *p, struct recording *
 	for (uint32_t i = 0; i < s->stored; i++) {
 		if (!reserve(&ids, JVM_INLINE_MAX + 1))
 			goto out;
+		left = s->stored - i;
+		if (i % KEYS_AT_ONCE == 0)
+			find_keys(&n, &s->frames[i], left < KEYS_AT_ONCE ? left : KEYS_AT_ONCE,
+				  keys);
 		if (i == gap)
 			ids.items[ids.count++] =
 				plain_frame(rec, REC_FRAME_STUB, "[truncated]", NULL);
-		ids.count += resolve_frame(&n, &s->frames[i], &ids.items[ids.count]);
+		ids.count += resolve_frame(&n, &s->frames[i], keys[i % KEYS_AT_ONCE],
+					   &ids.items[ids.count]);
 	}
 	stack = rec_stack(rec, ids.items, ids.count, resolve_state_of(s->status));
 out:
@@ -368,6 +434,7 @@ out:
 void resolve_forget(struct resolver *r)
 {
 	map64_free(&r->known);
+	map64_free(&r->methods);
 	r->runs_len = 0;
 }
 
@@ -375,6 +442,7 @@ void resolve_free(struct resolver *r)
 {
 	ksyms_close(r->ksyms);
 	map64_free(&r->known);
+	map64_free(&r->methods);
 	map64_free(&r->unnamed);
 	free(r->runs);
 	strbuf_free(&r->normal);

@@ -17,12 +17,14 @@ struct process;
  * Raw frames to frames of the recording, remembered.
  *
  * A frame is remembered by everything that identifies it: kind, address, offset, cookie, whether
- * it is a leaf, and the process. A frame that could not be named is not remembered.
+ * it is a leaf, the process, and the number of an interpreted frame's method. A frame that could
+ * not be named is not remembered.
  */
 struct resolver {
 	struct ksyms *ksyms;  /* owned; NULL until resolve_kernel_names */
 	struct map64 unnamed; /* frame id to nothing: kernel frames added before */
 	struct map64 known;   /* key of a raw frame to place in runs */
+	struct map64 methods; /* key of a method, Java or native, to its id */
 	uint32_t *runs;	      /* owned; count, then that many frame ids, innermost first */
 	size_t runs_len;
 	size_t runs_capacity;

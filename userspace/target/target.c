@@ -268,6 +268,10 @@ int target_read_parts(const struct target *t, struct target_part *parts, size_t 
 {
 	size_t done, at = 0, together = 0;
 
+	if (count == 1) {
+		parts->err = target_read(t, parts->addr, parts->to, parts->size);
+		return parts->err == -ESRCH ? -ESRCH : 0;
+	}
 	while (at < count) {
 		size_t left = count - at;
 
