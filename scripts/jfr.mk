@@ -19,3 +19,11 @@ bench-jfr-write: $(BUILD)/jfr_make
 bench: bench-jfr-write
 
 .PHONY: bench-jfr-write
+
+# What reading a large file costs, beside the JDK's own tool.
+bench-jfr: all $(BUILD)/jfr_totals
+	@bench/jfr.py
+
+bench: bench-jfr
+
+.PHONY: bench-jfr

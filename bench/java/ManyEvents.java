@@ -38,7 +38,7 @@ public class ManyEvents {
 	}
 
 	static final String[] WORDS = { "one", "two", "three", null, "", "a longer text that is kept in the pool" };
-	static final int WALKS = 1000;
+	static final int WALKS = 600;
 	static volatile long sink;
 	static final Object LOCK = new Object();
 

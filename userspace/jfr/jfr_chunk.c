@@ -151,7 +151,7 @@ static void close_types(struct jfr_chunk *chunk)
 int jfr_chunk_open(struct jfr_chunk *chunk, const void *metadata, size_t size,
 		   const struct jfr_want *wants, size_t want_count)
 {
-	int err = jfr_schema_read(metadata, size, &chunk->schema);
+	int err = jfr_schema_read(metadata, size, want_count > 0, &chunk->schema);
 
 	if (err)
 		return err;
@@ -194,7 +194,7 @@ int jfr_chunk_update(struct jfr_chunk *chunk, const void *metadata, size_t size)
 	struct jfr_schema old = chunk->schema;
 	struct jfr_constants old_constants = chunk->constants;
 	struct jfr_schema schema;
-	int err = jfr_schema_read(metadata, size, &schema);
+	int err = jfr_schema_read(metadata, size, chunk->want_count > 0, &schema);
 
 	if (err)
 		return err;

@@ -40,6 +40,8 @@ static const char *const key_names[KEY_NR] = {
 	[KEY_VALUE] = "value",
 };
 
+#define KEY_LEN_MAX 12 /* "constantPool" */
+
 #define NO_STRING UINT32_MAX
 
 struct parser {
@@ -110,7 +112,12 @@ static void find_keys(struct parser *p)
 	for (int key = 0; key < KEY_NR; key++)
 		p->keys[key] = NO_STRING;
 	for (uint32_t i = 0; i < p->string_count; i++) {
-		const char *text = word(p, i);
+		struct cursor c = cursor_of(p->event + p->strings[i], p->size - p->strings[i]);
+		const char *text;
+
+		if (jfr_string(&c).size > KEY_LEN_MAX)
+			continue;
+		text = word(p, i);
 
 		for (int key = 0; key < KEY_NR; key++) {
 			if (p->keys[key] == NO_STRING && !strcmp(text, key_names[key]))
@@ -370,7 +377,7 @@ static void settle_kinds(struct jfr_schema *types)
 	}
 }
 
-static int parse(struct parser *p)
+static int parse(struct parser *p, bool with_fields)
 {
 	struct cursor c = cursor_of(p->event, p->size);
 	struct cursor tree;
@@ -390,13 +397,15 @@ static int parse(struct parser *p)
 	read_tree(p, &tree, NO_STRING, 0);
 	if (p->err)
 		return p->err;
-	p->want_fields = true;
+	p->want_fields = with_fields;
+	if (!with_fields)
+		return 0;
 	read_tree(p, &c, NO_STRING, 0);
 	settle_kinds(p->types);
 	return p->err;
 }
 
-int jfr_schema_read(const void *event, size_t size, struct jfr_schema *out)
+int jfr_schema_read(const void *event, size_t size, bool with_fields, struct jfr_schema *out)
 {
 	struct jfr_schema types = { 0 };
 	struct parser p = {
@@ -406,7 +415,7 @@ int jfr_schema_read(const void *event, size_t size, struct jfr_schema *out)
 		.timespan_id = -1,
 		.timestamp_id = -1,
 	};
-	int err = parse(&p);
+	int err = parse(&p, with_fields);
 
 	free(p.strings);
 	free(p.names);

@@ -82,9 +82,10 @@ struct jfr_schema {
 
 /*
  * Reads a metadata event, from its size field on. Returns 0, -EBADMSG when it is damaged, -ENOMEM.
- * *out is written only on success.
+ * *out is written only on success. Without fields it is faster, and only counts can be made of
+ * events.
  */
-int jfr_schema_read(const void *event, size_t size, struct jfr_schema *out);
+int jfr_schema_read(const void *event, size_t size, bool with_fields, struct jfr_schema *out);
 
 void jfr_schema_free(struct jfr_schema *types);
 
