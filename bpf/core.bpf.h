@@ -12,7 +12,7 @@
  */
 #define JVS_DEFAULT_CPUS  8
 #define JVS_DEFAULT_DEPTH 1024
-#define JVS_DEFAULT_PARTS (JVS_DEFAULT_DEPTH / JVS_PART_FRAMES)
+#define JVS_DEFAULT_PARTS JVS_PARTS_OF(JVS_DEFAULT_DEPTH)
 #define JVS_DEFAULT_SLOTS (JVS_DEFAULT_CPUS * JVS_SLOTS_PER_CPU)
 #define JVS_ALL_COUNTERS  (JVS_MAX_TARGETS * JVS_COUNT_NR)
 #define JVS_ALL_PARTS	  (JVS_DEFAULT_SLOTS * JVS_DEFAULT_PARTS)
@@ -115,9 +115,9 @@ extern struct jvs_events_map jvs_events SEC(".maps");
 extern struct jvs_slots_map jvs_slots SEC(".maps");
 extern struct jvs_parts_map jvs_parts SEC(".maps");
 
-extern const volatile __u32 jvs_max_depth; /* frames kept of a stack */
+extern const volatile __u32 jvs_max_depth; /* user frames kept of a stack */
 extern const volatile __u32 jvs_slots_per_cpu;
-extern const volatile __u32 jvs_parts_per_slot; /* jvs_max_depth / JVS_PART_FRAMES, rounded up */
+extern const volatile __u32 jvs_parts_per_slot; /* JVS_PARTS_OF(jvs_max_depth) */
 
 /* Adds to a counter of a target. */
 int jvs_count(__u32 target, __u32 counter, __u64 value);

@@ -23,7 +23,10 @@
 #define JVS_WALK_BUDGET_NS 10000000 /* a walk longer than that is cut; 1,000 frames take 70 us */
 #define JVS_DEPTH_MAX	   16384    /* largest --max-depth */
 #define JVS_KERNEL_DEPTH   127	    /* the kernel's own default (perf_event_max_stack) */
-#define JVS_NO_BCI	   0xffffffffu
+/* Parts of the longest stack that is stored: kernel frames come on top of --max-depth. */
+#define JVS_PARTS_OF(max_depth) \
+	(((max_depth) + JVS_KERNEL_DEPTH + JVS_PART_FRAMES - 1) / JVS_PART_FRAMES)
+#define JVS_NO_BCI 0xffffffffu
 
 /* ---- frames */
 
@@ -356,9 +359,9 @@ _Static_assert(sizeof(struct jvs_cpu_sample) == 32 + 32, "no holes");
 /*
  * A stack is sent once, in parts of JVS_PART_FRAMES; the last part is shorter and says so.
  *
- * Frames are leaf first: kernel, then user. Of a stack longer than --max-depth (M), frames
- * 0 .. M - JVS_ROOT_FRAMES - 1 are stored in order and the remaining places are a circle that
- * holds the JVS_ROOT_FRAMES outermost: frame n is at M - JVS_ROOT_FRAMES + (n - M) mod
+ * Frames are leaf first: kernel, then user. Of a stack longer than M, which is --max-depth and its
+ * kernel frames, frames 0 .. M - JVS_ROOT_FRAMES - 1 are stored in order and the remaining places
+ * are a circle that holds the JVS_ROOT_FRAMES outermost: frame n is at M - JVS_ROOT_FRAMES + (n - M) mod
  * JVS_ROOT_FRAMES. So a reader rotates the circle and marks the gap before it.
  */
 struct jvs_stack_part {

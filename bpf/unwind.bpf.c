@@ -44,6 +44,7 @@ int jvs_push_kernel(struct jvs_walk *w, __u32 count)
 
 	if (!w || count > JVS_KERNEL_DEPTH)
 		return 0;
+	w->max_depth += count;
 	bpf_loop(count, push_kernel_frame, &loop, 0);
 	return 0;
 }

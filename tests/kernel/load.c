@@ -38,7 +38,7 @@ static int set_entries(struct bpf_object *object, const char *name, uint32_t ent
 static int set_sizes(struct bpf_object *object, uint32_t depth)
 {
 	uint32_t slots = (uint32_t)libbpf_num_possible_cpus() * JVS_SLOTS_PER_CPU;
-	uint32_t parts = (depth + JVS_PART_FRAMES - 1) / JVS_PART_FRAMES;
+	uint32_t parts = JVS_PARTS_OF(depth);
 	int err;
 
 	err = object_set_constant(object, "jvs_max_depth", depth);

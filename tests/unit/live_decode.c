@@ -214,7 +214,7 @@ static void nonsense_is_counted_and_does_no_harm(void)
 	part.count = 10;
 	part.stored = 5;
 	decode_record(&decoder, rec, &part, sizeof(part));
-	part.stored = JVS_DEPTH_MAX + 1;
+	part.stored = JVS_DEPTH_MAX + JVS_KERNEL_DEPTH + 1;
 	decode_record(&decoder, rec, &part, sizeof(part));
 	part.stored = 10;
 	decode_record(&decoder, rec, &part, JVS_STACK_PART_HEADER + 9 * sizeof(struct jvs_frame));

@@ -100,7 +100,7 @@ static bool part_is_sane(const struct jvs_stack_part *part, size_t size)
 {
 	return size >= JVS_STACK_PART_HEADER && part->count <= JVS_PART_FRAMES &&
 	       size >= JVS_STACK_PART_HEADER + part->count * sizeof(struct jvs_frame) &&
-	       part->stored <= JVS_DEPTH_MAX && part->first <= part->stored &&
+	       part->stored <= JVS_DEPTH_MAX + JVS_KERNEL_DEPTH && part->first <= part->stored &&
 	       part->count <= part->stored - part->first;
 }
 

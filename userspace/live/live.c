@@ -64,7 +64,7 @@ static int size_maps(struct live *live)
 		(live->options.switches ? JVS_SLOT_SWITCH : JVS_SLOT_SAMPLE) + 1;
 	slots = (uint32_t)cpus * live->decoder.slots_per_cpu;
 	skel->rodata->jvs_slots_per_cpu = live->decoder.slots_per_cpu;
-	parts = (live->options.max_depth + JVS_PART_FRAMES - 1) / JVS_PART_FRAMES;
+	parts = JVS_PARTS_OF(live->options.max_depth);
 	skel->rodata->jvs_max_depth = live->options.max_depth;
 	skel->rodata->jvs_parts_per_slot = parts;
 	bpf_map__set_max_entries(skel->maps.jvs_slots, slots);
