@@ -44,14 +44,20 @@ def wait_until(condition, seconds, text, interval=0.05):
 
 
 class Process:
-    """A child in a session of its own, whose output lines are read as they come."""
+    """
+    A child in a session of its own, whose output lines are read as they come.
+
+    own_session=False: in ours, so that the kernel shares the CPUs between it and others of ours by
+    their priority (see sched(7), autogroup). It is in a process group of its own in any case.
+    """
 
     def __init__(self, command, **options):
         self.command = [str(word) for word in command]
         self.process = subprocess.Popen(
             self.command, stdin=options.pop("stdin", subprocess.PIPE), stdout=subprocess.PIPE,
             stderr=options.pop("stderr", subprocess.PIPE), text=True, errors="replace",
-            start_new_session=True, **options)
+            **({"start_new_session": True} if options.pop("own_session", True)
+               else {"process_group": 0}), **options)
         self.pid = self.process.pid
         self.out = []
         self.err = []

@@ -9,7 +9,7 @@ import time
 
 import jdks
 import kernel
-from harness import SCOPE, Jvm, Process, check_complete, expect
+from harness import SCOPE, Jvm, Process, Skip, check_complete, expect
 from recording import Recording, total
 from suite import test
 
@@ -360,6 +360,28 @@ def all_jvms(run):
         index = [row["pid"] for row in recording.jvms].index(jvm.pid)
         count = total(s for s in recording.samples(jvm=index) if s.has("MixShares.run"))
         expect(count > 300, "pid %d: %d samples" % (jvm.pid, count))
+
+
+@test("first sample soon beside 400 busy threads", quick=True, each_jdk=False)
+def busy_machine(run):
+    if os.sched_getscheduler(0) != os.SCHED_OTHER or os.nice(0) != 0:
+        raise Skip("this test runs at a priority that somebody chose, and the recorder keeps it")
+    command = run.java_command("BusyThreads", 8, 400, flags=("-Xss256k",), wait=True)
+    jvm = run.track(Jvm(command, own_session=False))
+    jvm.ready()
+    jvm.go()
+    time.sleep(2)
+    path = run.output()
+    started = time.time_ns()
+    scope = run.track(Process([SCOPE, "-p", jvm.pid, "-d", 1, "-f", path, "--no-progress"],
+                              own_session=False))
+    recording = run.finish(scope, path)
+    wait = (recording.meta["start_time_ns"] - started) / 1e9
+    # Without a priority of its own it took 13 s beside 100 threads.
+    expect(wait <= 3, "sampling began after %.1f s" % wait)
+    names = {s.thread["name"] for s in recording.samples() if s.thread["name"].startswith("busy-")}
+    expect(len(names) > 10, "only %d of the threads were seen" % len(names))
+    run.note("sampling began after %.2f s" % wait)
 
 
 @test("first sample soon", quick=True, each_jdk=False)

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/hurry.h"
 #include "cli/loop.h"
 #include "cli/outputs.h"
 #include "cli/status.h"
@@ -33,6 +34,7 @@ enum end {
 };
 
 /* CPU time the targets must have used before no sample at all is a failure. */
+#define HURRY_NS	 2000000000ull /* sampling has begun so long ago when we stop to hurry */
 #define RATE_CHECKED_NS	 2000000000ull /* CPU time from which on the rate is no accident */
 #define RATE_LEAST	 0.8	       /* of what was asked */
 #define SAMPLES_EXPECTED 20
@@ -58,6 +60,7 @@ struct record {
 	uint64_t start_ns;	 /* loop_now_ns() when sampling began */
 	uint64_t startup_cpu_ns; /* our CPU time until then */
 	uint32_t ticks;
+	bool hurries;
 };
 
 static uint32_t add_text(struct recording *rec, const char *text)
@@ -134,6 +137,8 @@ static int on_tick(void *ctx)
 
 	if (alive < 0)
 		return alive;
+	if (loop_now_ns() - record->start_ns > HURRY_NS)
+		hurry_end(&record->hurries);
 	end = end_chunk(record);
 	if (end)
 		return end;
@@ -230,6 +235,7 @@ static int open_all(struct record *record)
 		if (child_start(options->command, &record->loop.old_mask, &record->child))
 			return -ECHILD;
 	}
+	hurry_begin(&record->hurries);
 	record->outputs = (struct outputs){ .options = options, .when = time(NULL) };
 	outputs_pid_text(options, record->child.pid ? record->child.pid : options->pids[0],
 			 record->outputs.pid, sizeof(record->outputs.pid));

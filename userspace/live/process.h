@@ -55,7 +55,7 @@ struct process {
 	bool rethread; /* so must the list of threads */
 	bool unmapped; /* code was seen that is in no mapping known */
 	bool mappings_full;	    /* was said */
-	uint64_t remap_ns;	    /* CLOCK_MONOTONIC, when they were read last */
+	uint64_t remap_ns;	    /* CLOCK_MONOTONIC, from when they may be read again */
 	uint64_t threads_ns;	    /* CLOCK_MONOTONIC, when it was read last */
 	uint64_t start_cpu_ns;	    /* of the process, when recording began */
 	uint64_t last_cpu_ns;	    /* the last that could be read */

@@ -16,7 +16,15 @@
 
 #define RETRY_NS   5000000  /* how often a JVM that is starting is looked at */
 #define THREADS_NS 20000000 /* the least time between two looks at new threads */
-#define REMAP_NS   4000000  /* the least time between two looks at the mappings */
+/*
+ * Looks at the mappings of one process take a part of our time, one in REMAP_SHARE in the long run.
+ * REMAP_BURST_NS of it may be used at once, so that a JVM that is starting, which maps a library
+ * each millisecond, is looked at each time. REMAP_COST_NS is the most that a look counts: reading
+ * a library's unwind rows is done once.
+ */
+#define REMAP_SHARE    20
+#define REMAP_BURST_NS 500000000
+#define REMAP_COST_NS  10000000
 
 /*
  * New stacks wait so long: the code they name is hardly ever gone by then. A JVM that was just
@@ -266,17 +274,31 @@ static bool wants_remap(const struct process *p)
 	return p->target && p->state != PROCESS_ENDED && p->remap;
 }
 
-/* A process that maps code in a loop must not take all our time: one look in REMAP_NS. */
+/* What a look at the mappings cost moves the time on from which there may be another. */
+static void charge_remap(struct process *p, uint64_t start_ns)
+{
+	uint64_t cost_ns = monotonic_now() - start_ns;
+
+	if (cost_ns > REMAP_COST_NS)
+		cost_ns = REMAP_COST_NS;
+	if (p->remap_ns + REMAP_BURST_NS < start_ns)
+		p->remap_ns = start_ns - REMAP_BURST_NS;
+	p->remap_ns += REMAP_SHARE * cost_ns;
+}
+
+/* A process that maps code in a loop must not take all our time. */
 static void remap(struct live *live, struct recording *rec, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
+		uint64_t start_ns;
 
-		if (!wants_remap(p) || now_ns - p->remap_ns < REMAP_NS)
+		if (!wants_remap(p) || now_ns < p->remap_ns)
 			continue;
+		start_ns = monotonic_now();
 		p->remap = false;
-		p->remap_ns = now_ns;
 		remap_process(live, p, rec);
+		charge_remap(p, start_ns);
 	}
 }
 
@@ -332,13 +354,22 @@ static int drain_ring(struct live *live, struct recording *rec, uint64_t now_ns)
 	return count;
 }
 
+/* A JVM that is starting maps libraries which run at once. */
+static bool one_is_starting(const struct live *live)
+{
+	for (uint32_t i = 0; i < live->process_count; i++)
+		if (live->processes[i].target && live->processes[i].state == PROCESS_WAITING)
+			return true;
+	return false;
+}
+
 static void drain_sideband(struct live *live, uint64_t now_ns)
 {
 	live->told = live->foreign = 0;
 	sideband_drain(&live->sideband, on_sideband, live);
 	if (live->sideband.count == 0 || !pace_is_due(&live->sideband_pace, now_ns))
 		return;
-	if (live->foreign && !live->told)
+	if (live->foreign && !live->told && !one_is_starting(live))
 		pace_rest(&live->sideband_pace, now_ns + FOREIGN_NS);
 	else
 		pace_arm(&live->pace, &live->sideband_pace);
@@ -360,7 +391,7 @@ static uint64_t next_look_ns(const struct live *live)
 	next_ns = earlier(next_ns, live->retry_ns);
 	for (uint32_t i = 0; i < live->process_count; i++)
 		if (wants_remap(&live->processes[i]))
-			next_ns = earlier(next_ns, live->processes[i].remap_ns + REMAP_NS);
+			next_ns = earlier(next_ns, live->processes[i].remap_ns);
 	return next_ns;
 }
 
