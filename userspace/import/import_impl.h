@@ -21,6 +21,6 @@ int import_collapsed(struct jfr_input *in, struct recording *rec, uint64_t *bad_
  * JSON of jvmscope as one text. Returns 0, -ENOMEM, or -EBADMSG with the reason in why, which holds
  * size bytes.
  */
-int import_json(const char *text, size_t len, struct recording *rec, char *why, size_t size);
+int import_json(const char *json, size_t len, struct recording *rec, char *why, size_t size);
 
 #endif

@@ -80,7 +80,9 @@ static size_t length(yajl_val array)
 
 static yajl_val at(yajl_val array, size_t i)
 {
-	return i < length(array) ? YAJL_GET_ARRAY(array)->values[i] : NULL;
+	yajl_val *values = YAJL_IS_ARRAY(array) ? YAJL_GET_ARRAY(array)->values : NULL;
+
+	return values && i < length(array) ? values[i] : NULL;
 }
 
 /* The text a place in the file's strings has. */
@@ -423,11 +425,13 @@ static void say_syntax(struct json *j, const char *message)
 
 int import_json(const char *json, size_t len, struct recording *rec, char *why, size_t size)
 {
-	struct json j = { .rec = rec, .why = why, .why_size = size };
+	struct json j = { .rec = rec };
 	char message[256] = "";
 	char *copy;
 	yajl_val root;
 
+	j.why = why;
+	j.why_size = size;
 	if (is_too_deep(json, len) || memchr(json, 0, len)) {
 		fail(&j, "JSON that is no recording of jvmscope");
 		return j.err;

@@ -449,6 +449,6 @@ void jfr_plan_run(const struct jfr_plans *plans, uint32_t plan, struct cursor *c
 	uint32_t at = plans->plans[plan].first;
 	uint32_t end = at + plans->plans[plan].count;
 
-	for (; at < end && !c->failed; at++)
+	for (; plans->ops && at < end && !c->failed; at++)
 		run_op(plans, &plans->ops[at], c, values);
 }

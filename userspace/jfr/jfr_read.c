@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define HEADER_SIZE    68
-#define EVENT_HEAD_MAX (2 * JFR_VARINT_MAX)
+#define EVENT_HEAD_MAX ((size_t)2 * JFR_VARINT_MAX)
 #define METADATA_MAX   (64u << 20) /* real ones have 110 KB */
 #define NOTICES_MAX    20	   /* then they are only counted */
 #define SAME_CLOCK_NS  1000000
@@ -472,7 +472,7 @@ static void step_over(struct reader *r)
 
 	if (left_in_chunk(r) < (uint64_t)(end - at))
 		end = at + left_in_chunk(r);
-	while (end - at >= EVENT_HEAD_MAX) {
+	while (at < end && (size_t)(end - at) >= EVENT_HEAD_MAX) {
 		struct cursor c = { .at = at, .end = end };
 		uint64_t size = jfr_varint(&c);
 		uint64_t id = jfr_varint(&c);

@@ -292,13 +292,16 @@ uint32_t jfr_resolve_stack(struct jfr_resolver *r, int64_t id)
 /* In our files a thread's group is in that of its JVM, "jvm 4242". */
 static uint32_t jvm_of(struct jfr_resolver *r, const struct jfr_item *group)
 {
+	const char prefix[] = "jvm ", *name;
 	struct jfr_item parent;
-	int pid;
+	long pid;
 
 	if (!jfr_constant(r->chunk, JFR_WANT_GROUP, jfr_number(group, GROUP_PARENT), &parent))
 		parent = *group;
-	if (sscanf(text_of(r, &parent, GROUP_NAME), "jvm %d", &pid) != 1)
+	name = text_of(r, &parent, GROUP_NAME);
+	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
 		return 0;
+	pid = strtol(name + sizeof(prefix) - 1, NULL, 10);
 	for (uint32_t id = rec_jvm_count(r->rec); id; id--) {
 		if (rec_jvm_get(r->rec, id)->pid == pid)
 			return id;
