@@ -261,6 +261,41 @@ static void gets_some_at_once(void)
 	CU_ASSERT_PTR_EQUAL(again[COUNT + 1], again[3]);
 }
 
+/* A second method of the class, whose pool and klass it has. */
+static void make_sibling(struct fake_method *other)
+{
+	fake_make_method(&hotspot, other, "unused", "unused", lines, sizeof(lines));
+	fake_put(other->const_method, hotspot.field.const_method_constants,
+		 fake_address(fake.pool));
+	fake_put(other->const_method, hotspot.field.const_method_name, 2);
+}
+
+/* The class's own names are read once in a generation, and never taken from another class. */
+static void takes_names_of_the_class_from_its_methods(void)
+{
+	static struct fake_method second, third;
+	const struct method *method, *other;
+
+	make_sibling(&second);
+	make_sibling(&third);
+	ASSERT_INT(get(&method), 0);
+	ASSERT_INT(methods_get(&methods, fake_address(second.method), &other), 0);
+	CU_ASSERT_PTR_EQUAL(other->shown.class_name, method->shown.class_name);
+	CU_ASSERT_PTR_EQUAL(other->shown.source_file, method->shown.source_file);
+	CU_ASSERT_STRING_EQUAL(other->shown.name, "(I)V");
+	methods.generation++;
+	fake_symbol(&hotspot, fake.symbols[0], "com/example/Mail");
+	ASSERT_INT(methods_get(&methods, fake_address(third.method), &other), 0);
+	CU_ASSERT_STRING_EQUAL(other->shown.class_name, "com/example/Mail");
+	/* Another class at the address of the old one. */
+	make_sibling(&third);
+	methods_free(&methods);
+	ASSERT_INT(get(&method), 0);
+	fake_put(fake.klass, hotspot.field.klass_name, fake_address(fake.symbols[1]));
+	ASSERT_INT(methods_get(&methods, fake_address(third.method), &other), 0);
+	CU_ASSERT_STRING_EQUAL(other->shown.class_name, "run");
+}
+
 /* A number is never given twice, also when all was forgotten. */
 static void numbers_methods(void)
 {
@@ -362,6 +397,7 @@ static CU_TestInfo tests[] = {
 	{ "notices a name that was written over", notices_a_name_that_was_written_over },
 	{ "notices what lies elsewhere", notices_what_lies_elsewhere },
 	{ "gets some at once", gets_some_at_once },
+	{ "takes names of the class from its methods", takes_names_of_the_class_from_its_methods },
 	{ "numbers methods", numbers_methods },
 	{ "tells a replaced method by its cookie", tells_a_replaced_method_by_its_cookie },
 	{ "refuses what is no method", refuses_what_is_no_method },

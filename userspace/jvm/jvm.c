@@ -25,7 +25,6 @@
 #define BLOB_NAME_MAX	 256
 #define BLOB_NAMES_LIMIT (1u << 20)  /* bytes; a JVM has some 200 blob names */
 #define METHODS_LIMIT	 (32u << 20) /* bytes: some 100,000 methods */
-#define METHODS_NUMBERED 64	     /* in one go */
 
 /*
  * An interpreted-only JVM never gets compiled code, so its layout never is complete. After so many

@@ -45,7 +45,8 @@ static int remember(struct methods *m, struct method *method)
 		m->capacity = capacity;
 	}
 	if (map64_set(&m->by_key, key_of(method->shown.address, cookie), m->count) ||
-	    map64_set(&m->last, method->shown.address, m->count))
+	    map64_set(&m->last, method->shown.address, m->count) ||
+	    map64_set(&m->of_class, method->klass, m->count))
 		return -ENOMEM;
 	m->items[m->count++] = method;
 	return 0;
@@ -167,27 +168,27 @@ int methods_get_exactly(struct methods *methods, uint64_t address, uint32_t cook
 int methods_number(struct methods *methods, const struct method_place *places, size_t count,
 		   uint32_t *out)
 {
-	const struct method *found[METHODS_AT_ONCE], *known;
-	uint64_t addresses[METHODS_AT_ONCE];
-	size_t wanted = 0;
-	int err = 0;
+	const struct method *found[METHODS_NUMBERED], *known;
+	uint64_t addresses[METHODS_NUMBERED];
+	size_t wanted[METHODS_NUMBERED], missing = 0;
+	int err;
 
-	for (size_t i = 0; i < count && !err; i++) {
-		known = find_known(methods, places[i].address, places[i].cookie);
-		if (!known || known->checked != methods->generation)
-			addresses[wanted++] = places[i].address;
-		if (wanted && (wanted == METHODS_AT_ONCE || i + 1 == count)) {
-			err = methods_get_some(methods, addresses, wanted, found);
-			wanted = 0;
-		}
-	}
-	if (err)
-		return err;
 	for (size_t i = 0; i < count; i++) {
 		known = find_known(methods, places[i].address, places[i].cookie);
 		out[i] = known ? known->shown.number : 0;
+		if (known && known->checked == methods->generation)
+			continue;
+		wanted[missing] = i;
+		addresses[missing++] = places[i].address;
 	}
-	return 0;
+	err = missing ? methods_get_some(methods, addresses, missing, found) : 0;
+	for (size_t i = 0; i < missing && !err; i++) {
+		const struct method_place *place = &places[wanted[i]];
+
+		known = find_known(methods, place->address, place->cookie);
+		out[wanted[i]] = known ? known->shown.number : 0;
+	}
+	return err;
 }
 
 int method_line(const struct methods *methods, const struct method *method, int bci)
@@ -202,7 +203,8 @@ int method_line(const struct methods *methods, const struct method *method, int 
 size_t methods_memory(const struct methods *methods)
 {
 	return names_memory(&methods->names) + methods->capacity * sizeof(*methods->items) +
-	       (methods->by_key.capacity + methods->last.capacity) * sizeof(struct map64_slot);
+	       (methods->by_key.capacity + methods->last.capacity + methods->of_class.capacity) *
+		       sizeof(struct map64_slot);
 }
 
 void methods_free(struct methods *methods)
@@ -211,6 +213,7 @@ void methods_free(struct methods *methods)
 	free(methods->items);
 	map64_free(&methods->by_key);
 	map64_free(&methods->last);
+	map64_free(&methods->of_class);
 	methods->items = NULL;
 	methods->count = 0;
 	methods->capacity = 0;

@@ -41,9 +41,10 @@ struct methods {
 	struct method **items; /* owned */
 	uint32_t count;
 	uint32_t capacity;
-	uint32_t numbers;    /* given to methods, also to forgotten ones */
-	struct map64 by_key; /* index into items */
-	struct map64 last;   /* address to index of the newest there */
+	uint32_t numbers;      /* given to methods, also to forgotten ones */
+	struct map64 by_key;   /* index into items */
+	struct map64 last;     /* address to index of the newest there */
+	struct map64 of_class; /* Klass* to index of the newest of its methods */
 };
 
 /* What a frame's cookie is for a ConstMethod. */
@@ -74,9 +75,10 @@ int methods_get_exactly(struct methods *methods, uint64_t address, uint32_t cook
 
 /*
  * The numbers of the methods that were at these addresses with these cookies, as by
- * methods_get_exactly, 0 where it fails; compared with the target once in a generation. Returns 0,
- * -ESRCH or -ENOMEM, which leaves out as it was.
+ * methods_get_exactly, 0 where it fails; compared with the target once in a generation. At most
+ * METHODS_NUMBERED. Returns 0, -ESRCH or -ENOMEM.
  */
+#define METHODS_NUMBERED 64
 struct method_place {
 	uint64_t address;
 	uint32_t cookie;

@@ -245,13 +245,38 @@ static int find_source_slot(const struct methods *m, const struct reading *r, ui
 	return 0;
 }
 
+/*
+ * A method of the same class that was compared with the target in this generation, NULL: none. It
+ * knows the names of the class.
+ */
+static const struct method *sibling_of(const struct methods *m, const struct reading *r)
+{
+	const struct method *other;
+	uint32_t index;
+
+	if (!map64_get(&m->of_class, r->klass, &index))
+		return NULL;
+	other = m->items[index];
+	return other->checked == m->generation && other->klass == r->klass &&
+			       other->pool == r->pool && other->class_symbol == r->class_name.addr
+		       ? other
+		       : NULL;
+}
+
 /* Optional: a class without a source file, or one that cannot be read, has none. */
 static int read_class_names(struct methods *m, struct reading *r, struct jvm_method *to)
 {
 	struct target_part parts[2] = { symbol_part(&r->class_name) };
+	const struct method *sibling = sibling_of(m, r);
 	uint64_t slot;
-	int err = find_source_slot(m, r, &slot);
+	int err;
 
+	if (sibling) {
+		to->class_name = sibling->shown.class_name;
+		to->source_file = sibling->shown.source_file;
+		return 0;
+	}
+	err = find_source_slot(m, r, &slot);
 	if (err)
 		return err;
 	parts[1] = (struct target_part){ slot, &r->source_slot, 8, 0 };

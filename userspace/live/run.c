@@ -30,7 +30,7 @@
  * New stacks wait so long: the code they name is hardly ever gone by then. A JVM that was just
  * found may be over soon, and its last stacks could not be named any more.
  */
-#define STACKS_NS  40000000
+#define STACKS_NS  60000000 /* with a tick each 100 ms that is one wake-up more between two */
 #define PROMPT_NS  2000000000
 #define RING_PART  16	    /* it may fill this part of the ring meanwhile */
 #define FOREIGN_NS 10000000 /* the side band rests so long when it told of other processes */
@@ -342,7 +342,9 @@ static int drain_ring(struct live *live, struct recording *rec, uint64_t now_ns)
 
 	live->rec = rec;
 	count = ring_buffer__consume(live->ring);
-	if (!pace_is_due(&live->ring_pace, now_ns))
+	/* At a tick while it rests: what comes next can wait from now on. */
+	if (live->ring_pace.armed ||
+	    (live->decoder.whole_stacks == had && !pace_is_due(&live->ring_pace, now_ns)))
 		return count;
 	if (live->decoder.whole_stacks == had || now_ns < live->prompt_ns ||
 	    ring_fills_fast(live, now_ns))
