@@ -361,8 +361,8 @@ _Static_assert(sizeof(struct jvs_cpu_sample) == 32 + 32, "no holes");
  *
  * Frames are leaf first: kernel, then user. Of a stack longer than M, which is --max-depth and its
  * kernel frames, frames 0 .. M - JVS_ROOT_FRAMES - 1 are stored in order and the remaining places
- * are a circle that holds the JVS_ROOT_FRAMES outermost: frame n is at M - JVS_ROOT_FRAMES + (n - M) mod
- * JVS_ROOT_FRAMES. So a reader rotates the circle and marks the gap before it.
+ * are a circle that holds the JVS_ROOT_FRAMES outermost: frame n is at M - JVS_ROOT_FRAMES + (n -
+ * M) mod JVS_ROOT_FRAMES. So a reader rotates the circle and marks the gap before it.
  */
 struct jvs_stack_part {
 	struct jvs_event event;
