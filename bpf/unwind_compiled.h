@@ -89,11 +89,11 @@ JVS_FN int jvs_method_leaf(struct jvs_walk *w, __u32 is_native)
 
 /*
  * When a method is deoptimized, its frame's return address, which is in its callee's frame, is
- * replaced by one of two handlers. The original is kept in the frame. Returns it, or pc.
+ * replaced by one of two handlers, and the original is kept in the frame.
  */
-JVS_INLINE __u64 jvs_original_pc(struct jvs_walk *w, const struct jvs_java_layout *java)
+JVS_INLINE bool jvs_at_handler(const struct jvs_walk *w, const struct jvs_java_layout *java)
 {
-	__u64 handler, mh_handler = 0, pc;
+	__u64 handler, mh_handler = 0;
 
 	if (java->deopt_is_offset) {
 		handler = w->blob + jvs_header_u32(w, java->nmethod_deopt);
@@ -104,10 +104,14 @@ JVS_INLINE __u64 jvs_original_pc(struct jvs_walk *w, const struct jvs_java_layou
 		if (java->nmethod_deopt_mh != JVS_NO_FIELD)
 			mh_handler = jvs_header_u64(w, java->nmethod_deopt_mh);
 	}
-	if (w->pc != handler && w->pc != mh_handler)
-		return w->pc;
+	return w->pc == handler || w->pc == mh_handler;
+}
 
-	pc = jvs_read_word(w->sp + jvs_header_u32(w, java->nmethod_orig_pc));
+/* Returns the original of a handler; pc when it makes no sense. */
+JVS_INLINE __u64 jvs_original_pc(struct jvs_walk *w, const struct jvs_java_layout *java)
+{
+	__u64 pc = jvs_read_word(w->sp + jvs_header_u32(w, java->nmethod_orig_pc));
+
 	if (pc < jvs_code_begin(w, java) || pc >= jvs_code_end(w, java))
 		return w->pc;
 	w->how = JVS_HOW_DEOPT;
@@ -231,7 +235,7 @@ JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
 {
 	const struct jvs_java_layout *java;
 	const struct jvs_target *t;
-	bool plain;
+	bool handler, plain;
 	__u64 pc;
 	__s32 size;
 	int result;
@@ -243,8 +247,9 @@ JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
 		return JVS_STATUS_INTERNAL;
 	java = &t->java;
 
-	plain = w->at == JVS_AT_RETURN && !w->after_native;
-	pc = w->at == JVS_AT_RETURN ? jvs_original_pc(w, java) : w->pc;
+	handler = w->at == JVS_AT_RETURN && jvs_at_handler(w, java);
+	plain = w->at == JVS_AT_RETURN && !handler && !w->after_native;
+	pc = handler ? jvs_original_pc(w, java) : w->pc;
 	jvs_set_frame(w, w->blob, JVS_FRAME_NMETHOD, pc - jvs_code_begin(w, java),
 		      jvs_header_u32(w, java->nmethod_compile_id));
 	w->pc = pc;

@@ -228,10 +228,34 @@ static void a_call_is_remembered_in_one_walk_only(void)
 	ASSERT_INT(frame(1)->cookie, 99);
 }
 
+/*
+ * Two frames of one method at its deoptimization handler. The first one's original pc makes no
+ * sense, and so it is shown at the handler; that says nothing of the second one.
+ */
+static void a_handler_is_not_remembered(void)
+{
+	__u64 handler = call_pc[0] - 0x20 + 0x200, size = call_size[0] * 8ull;
+	struct jvs_walk start;
+
+	put_words(SP + 8, 0x1234);
+	put_words(SP + size - 16, 0, handler);
+	put_words(SP + size + 8, call_pc[0]);
+	put_words(SP + 2 * size - 16, 0, call_pc[2]);
+	put_words(SP + 2 * size + call_size[2] * 8ull - 16, 0, ROOT + 4);
+	w->pc = handler;
+	w->at = JVS_AT_RETURN;
+	start = *w;
+	start.time_ns = 1;
+	ASSERT_INT(walk_from(&start).walked, 3);
+	ASSERT_INT(frame(0)->offset, 0x200);
+	ASSERT_INT(frame(1)->offset, 0x20);
+}
+
 static CU_TestInfo tests[] = {
 	{ "runs find what steps find", runs_find_what_steps_find },
 	{ "deep stacks take few steps", deep_stacks_take_few_steps },
 	{ "a call is remembered in one walk only", a_call_is_remembered_in_one_walk_only },
+	{ "a handler is not remembered", a_handler_is_not_remembered },
 	CU_TEST_INFO_NULL,
 };
 
