@@ -157,9 +157,7 @@ static void add_capabilities(struct list *list)
 	}
 }
 
-#define KERNEL_OLDEST "6.1"
-
-/* Whether a release such as "6.1.0-18-amd64" is KERNEL_OLDEST or newer. */
+/* Whether a release such as "6.1.0-18-amd64" is 6.1 or newer. What it can do is tried, not told. */
 static bool is_new_enough(const char *release)
 {
 	char *end;
@@ -179,8 +177,8 @@ static void add_release(struct list *list)
 		return;
 	good = is_new_enough(name.release);
 	snprintf(line, sizeof(line), "%.64s%s", name.release,
-		 good ? "" : ": use " KERNEL_OLDEST " or newer");
-	add(list, "kernel", good ? LIVE_NEED_OK : LIVE_NEED_MISSING, line);
+		 good ? "" : ": not tried on those before 6.1; use that or a newer one");
+	add(list, "kernel", good ? LIVE_NEED_OK : LIVE_NEED_DEGRADED, line);
 }
 
 /* What events other than cpu need. */

@@ -85,7 +85,7 @@ void tables_forget_stack(uint64_t *seen, uint64_t hash)
 
 	for (size_t i = at; i < at + 2; i++)
 		if (__atomic_load_n(&seen[i], __ATOMIC_RELAXED) == hash)
-			seen[i] = 0;
+			__atomic_store_n(&seen[i], 0, __ATOMIC_RELAXED);
 }
 
 int tables_add_rows(struct tables *tables, const struct unwind_rows *rows, struct table_image *out)
