@@ -59,7 +59,7 @@ tidy: $(TIDY_STAMP)
 # The generated skeleton leaks when memory is out, and the analyzer follows it there.
 $(TIDY_DIR)/userspace/live/live.c.ok: TIDY_FLAGS := $(or $(TIDY_QUICK),--checks=-clang-analyzer-unix.Malloc)
 $(TIDY_DIR)/userspace/live/live.c.ok: $(SKELETON)
-$(PPROF_USERS:%.c=$(TIDY_DIR)/%.ok): $(BUILD)/profile.pb-c.h
+$(PPROF_USERS:%=$(TIDY_DIR)/%.ok): $(BUILD)/profile.pb-c.h
 
 # BPF code reads addresses of another process, computes them from small numbers whose ranges the
 # verifier checks, and has parameters that only its program macros use.

@@ -223,7 +223,7 @@ static void disguise(const struct jfr_finished_chunk *chunk, uint8_t head[HEAD_S
 {
 	memcpy(head, chunk->bytes, HEAD_SIZE);
 	head[INNER_TYPE] = JFR_UNDECLARED;
-	jfr_encode_padded(head + OUTER_SIZE, chunk->size - OUTER_SIZE);
+	jfr_encode_padded(&head[OUTER_SIZE], chunk->size - OUTER_SIZE);
 	head[HEAD_SIZE - 1] = JFR_UNDECLARED;
 }
 

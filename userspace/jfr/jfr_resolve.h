@@ -25,20 +25,22 @@ enum jfr_resolve_want {
 	JFR_WANT_STATE,
 	JFR_RESOLVE_WANTS,
 };
-#define JFR_RESOLVE_WANT_ROWS                                                                \
-	[JFR_WANT_STACK] = { "jdk.types.StackTrace", { "truncated", "frames" } },            \
-	[JFR_WANT_FRAME] = { "jdk.types.StackFrame",                                         \
-			     { "method", "lineNumber", "bytecodeIndex", "type" } },          \
-	[JFR_WANT_METHOD] = { "jdk.types.Method", { "type", "name", "descriptor" } },        \
-	[JFR_WANT_CLASS] = { "java.lang.Class", { "name" } },                                \
-	[JFR_WANT_FRAME_TYPE] = { "jdk.types.FrameType", { NULL } },                         \
-	[JFR_WANT_SOURCE_FILE] = { "jvmscope.types.SourceFile", { "file" } },                \
-	[JFR_WANT_STACK_STATE] = { "jvmscope.types.StackState", { NULL } },                  \
-	[JFR_WANT_THREAD] = { "java.lang.Thread",                                            \
-			      { "osName", "osThreadId", "javaName", "javaThreadId", "group", \
-				"virtual" } },                                               \
-	[JFR_WANT_GROUP] = { "jdk.types.ThreadGroup", { "parent", "name" } },                \
-	[JFR_WANT_STATE] = { "jdk.types.ThreadState", { NULL } }
+#define JFR_RESOLVE_WANT_ROWS                                                                   \
+	[JFR_WANT_STACK] = { .type = "jdk.types.StackTrace",                                    \
+			     .fields = { "truncated", "frames" } },                             \
+	[JFR_WANT_FRAME] = { .type = "jdk.types.StackFrame",                                    \
+			     .fields = { "method", "lineNumber", "bytecodeIndex", "type" } },   \
+	[JFR_WANT_METHOD] = { .type = "jdk.types.Method",                                       \
+			      .fields = { "type", "name", "descriptor" } },                     \
+	[JFR_WANT_CLASS] = { .type = "java.lang.Class", .fields = { "name" } },                 \
+	[JFR_WANT_FRAME_TYPE] = { .type = "jdk.types.FrameType", .fields = { NULL } },          \
+	[JFR_WANT_SOURCE_FILE] = { .type = "jvmscope.types.SourceFile", .fields = { "file" } }, \
+	[JFR_WANT_STACK_STATE] = { .type = "jvmscope.types.StackState", .fields = { NULL } },   \
+	[JFR_WANT_THREAD] = { .type = "java.lang.Thread",                                       \
+			      .fields = { "osName", "osThreadId", "javaName", "javaThreadId",   \
+					  "group", "virtual" } },                               \
+	[JFR_WANT_GROUP] = { .type = "jdk.types.ThreadGroup", .fields = { "parent", "name" } }, \
+	[JFR_WANT_STATE] = { .type = "jdk.types.ThreadState", .fields = { NULL } }
 
 struct jfr_resolver {
 	struct recording *rec;

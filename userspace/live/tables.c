@@ -83,9 +83,9 @@ void tables_forget_stack(uint64_t *seen, uint64_t hash)
 {
 	size_t at = hash & (JVS_SEEN_STACKS - 2);
 
-	for (size_t i = at; i < at + 2; i++)
-		if (__atomic_load_n(&seen[i], __ATOMIC_RELAXED) == hash)
-			__atomic_store_n(&seen[i], 0, __ATOMIC_RELAXED);
+	for (uint64_t *slot = &seen[at]; slot < &seen[at + 2]; slot++)
+		if (__atomic_load_n(slot, __ATOMIC_RELAXED) == hash)
+			__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
 }
 
 int tables_add_rows(struct tables *tables, const struct unwind_rows *rows, struct table_image *out)
