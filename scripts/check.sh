@@ -3,8 +3,8 @@
 # check.sh quick|full - sets up, builds, and runs the tests one kind after the other.
 #
 # Every step shows its output and is counted: by its own last line "N passed, N failed, N skipped",
-# by CUnit's summary, or as one test by its exit status. The last line is the sum; the exit status
-# is 0 only when nothing failed.
+# by CUnit's summary, or as one test by its exit status. What failed is said again before the last
+# line, which is the sum; the exit status is 0 only when nothing failed.
 set -u
 cd "$(dirname "$0")/.." || exit
 MAKE=${MAKE:-make}
@@ -13,7 +13,7 @@ mode=${1:-quick}
 
 passed=0 failed=0 skipped=0
 log=$(mktemp)
-trap 'rm -f "$log" "$log.status"' EXIT
+trap 'rm -f "$log" "$log.status" "$log.failures"' EXIT
 
 # "passed failed skipped" of a step's output, from its count line or CUnit's; nothing if neither.
 counts() {
@@ -24,6 +24,12 @@ counts() {
 		/^ *tests +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+/ { line = $4 " " $5 " 0" }
 		END { print line }
 	' "$1"
+}
+
+# The lines of a failed step that say why, of each kind of test.
+failures() { # NAME
+	echo "failed in $1:"
+	grep -A 4 -E 'FAILED|error:|^ +[0-9]+\. ' "$log" | head -n 60
 }
 
 step() { # NAME COMMAND [ARG]...
@@ -44,12 +50,14 @@ step() { # NAME COMMAND [ARG]...
 	elif [ -z "$count" ]; then
 		set -- 1 0 0
 	fi
+	[ "$2" = 0 ] || failures "$name" >>"$log.failures"
 	passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
 	echo "== $name: $1 passed, $2 failed, $3 skipped ($(($(date +%s) - started)) s)"
 	return "$status"
 }
 
 finish() {
+	[ ! -e "$log.failures" ] || cat "$log.failures"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ]
 	exit
