@@ -20,6 +20,7 @@ bench-trie: $(BUILD)/trie_bench
 	@bench/trie.sh
 
 $(BUILD)/trie_bench: bench/trie_bench.c bench/trie_rivals.c $(wildcard trie/trie*.[ch]) bench/trie_rivals.h
+	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) $(HARDEN) $(LDFLAGS) $(filter %.c,$^) -lz -o $@
 
