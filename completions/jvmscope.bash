@@ -28,7 +28,7 @@ _jvmscope_options() {
 	case $1 in
 	record)
 		echo "$common -p --pid --all -d --duration -f --file --format -e --events
-			-F --frequency --max-depth --cpu-event --ring-size --chunk --max-size
+			--max-overhead -F --frequency --max-depth --cpu-event --ring-size --chunk --max-size
 			--max-age --trie --filter
 			--threads --lines --annotate --strict --no-progress --color --"
 		;;
@@ -47,7 +47,8 @@ _jvmscope_values() {
 	-p | --pid) _jvmscope_pids ;;
 	--format) [[ $2 == trie ]] && echo 'text binary c java' || echo 'jfr json collapsed pprof' ;;
 	--filter) echo 'mark fold drop off' ;;
-	-e | --events) echo 'cpu' ;;
+	-e | --events) echo 'cpu native native=libc class counter all' ;;
+	--max-overhead) echo 'none' ;;
 	--cpu-event) echo 'auto cycles cpu-clock' ;;
 	--color) echo 'auto always never' ;;
 	-F | --frequency) echo '99 199 499 997' ;;

@@ -188,7 +188,8 @@ int main(int argc, char **argv)
 	bool arm = argc == 3 && strcmp(argv[1], "arm") == 0;
 	bool switches = argc == 4 && strcmp(argv[1], "switch") == 0;
 	bool broken = argc == 4 && strcmp(argv[1], "broken") == 0;
-	struct live_options options = { .frequency = arm      ? 499
+	struct live_options options = { .events = LIVE_EVENT_CPU,
+					.frequency = arm      ? 499
 						     : broken ? 997
 							      : 1,
 					.max_depth = 4096,

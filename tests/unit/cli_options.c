@@ -76,7 +76,7 @@ static void reads_every_option_of_record(void)
 		ASSERT_INT(options.max_depth, cases[i].max_depth);
 		ASSERT_INT(options.ring_bytes, cases[i].ring_bytes);
 		ASSERT_INT(options.clock, cases[i].clock);
-		ASSERT_INT(options.events, EVENT_CPU);
+		ASSERT_INT(options.events, LIVE_EVENT_CPU);
 	}
 }
 
@@ -147,11 +147,39 @@ static void leaves_the_command_alone(void)
 static void takes_events_away_from_the_default(void)
 {
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e cpu"), 0);
-	ASSERT_INT(options.events, EVENT_CPU);
+	ASSERT_INT(options.events, LIVE_EVENT_CPU);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e all"), 0);
-	ASSERT_INT(options.events, EVENT_CPU);
+	ASSERT_INT(options.events,
+		   LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_COUNTER);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e -cpu"), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(said, "-e -cpu: nothing is left to record"));
+}
+
+static void knows_the_memory_of_libc_as_a_part_of_native(void)
+{
+	char text[OPTIONS_EVENTS_TEXT];
+
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e cpu,native=libc,class"), 0);
+	CU_ASSERT_STRING_EQUAL(options_events_text(options.events, text, sizeof(text)),
+			       "cpu,native=libc,class");
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e native=libc,cpu,-native"), 0);
+	CU_ASSERT_STRING_EQUAL(options_events_text(options.events, text, sizeof(text)), "cpu");
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e native"), 0);
+	CU_ASSERT_STRING_EQUAL(options_events_text(options.events, text, sizeof(text)), "native");
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e nativ"), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "-e nativ: no event 'nativ' (there is cpu native "));
+}
+
+static void reads_the_budget_of_probes(void)
+{
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1"), 0);
+	CU_ASSERT_EQUAL(options.max_overhead, 2);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead none"), 0);
+	CU_ASSERT_EQUAL(options.max_overhead, 0);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead 0.5%"), 0);
+	CU_ASSERT_EQUAL(options.max_overhead, 0.5);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead 0"), -EINVAL);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead nan"), -EINVAL);
 }
 
 static void help_and_version_need_no_target(void)
@@ -203,8 +231,8 @@ static void says_what_is_wrong_in_one_line(void)
 		{ OPTION_RECORD, "record -p 1 --cpu-event x",
 		  "expected auto, cycles or cpu-clock" },
 		{ OPTION_RECORD, "record -p 1 --color x", "expected auto, always or never" },
-		{ OPTION_RECORD, "record -p 1 -e native", "-e native: no event 'native'" },
-		{ OPTION_RECORD, "record -p 1 -e cpu,-gc", "no event 'gc' (there is cpu)" },
+		{ OPTION_RECORD, "record -p 1 -e lock", "-e lock: no event 'lock'" },
+		{ OPTION_RECORD, "record -p 1 -e cpu,-gc", "no event 'gc' (there is cpu native" },
 		{ OPTION_RECORD, "record -p 1 -e cpu,", "no event ''" },
 		{ OPTION_RECORD, "record -p 1 --format svg", "--format svg: no such format" },
 		{ OPTION_RECORD, "record -p 1 -f x.svg", "-f x.svg: the suffix names no format" },
@@ -282,6 +310,9 @@ static CU_TestInfo tests[] = {
 	{ "options of trie stand anywhere", options_of_trie_stand_anywhere },
 	{ "leaves the command alone", leaves_the_command_alone },
 	{ "takes events away from the default", takes_events_away_from_the_default },
+	{ "knows the memory of libc as a part of native",
+	  knows_the_memory_of_libc_as_a_part_of_native },
+	{ "reads the budget of probes", reads_the_budget_of_probes },
 	{ "help and version need no target", help_and_version_need_no_target },
 	{ "keeps the topic of help", keeps_the_topic_of_help },
 	{ "says what is wrong in one line", says_what_is_wrong_in_one_line },

@@ -72,10 +72,12 @@ static uint32_t add_text(struct recording *rec, const char *text)
 static void describe(struct record *record)
 {
 	struct rec_meta *meta = rec_meta(record->rec);
+	char events[OPTIONS_EVENTS_TEXT];
 	struct utsname host;
 
 	meta->tool_version = add_text(record->rec, JVMSCOPE_VERSION);
-	meta->events = add_text(record->rec, "cpu");
+	meta->events = add_text(
+		record->rec, options_events_text(record->options->events, events, sizeof(events)));
 	if (uname(&host))
 		return;
 	meta->host_name = add_text(record->rec, host.nodename);
@@ -224,6 +226,8 @@ static int open_all(struct record *record)
 {
 	const struct options *options = record->options;
 	const struct live_options how = {
+		.events = options->events,
+		.max_overhead = options->max_overhead,
 		.frequency = options->frequency,
 		.max_depth = options->max_depth,
 		.ring_bytes = options->ring_bytes,
@@ -313,6 +317,8 @@ static enum exit_status check_samples(const struct record *record)
 	const struct rec_meta *meta = rec_meta_get(record->rec);
 	char cpu[TEXT_MAX];
 
+	if (!(record->options->events & LIVE_EVENT_CPU))
+		return EXIT_DONE;
 	if (count_samples(record->rec)) {
 		warn_of_slow_clock(record);
 		return EXIT_DONE;

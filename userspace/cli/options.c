@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -84,9 +86,29 @@ static const struct {
 	const char *name;
 	unsigned int bit;
 } events[] = {
-	{ "cpu", EVENT_CPU },
-	{ "all", EVENT_CPU },
+	{ "cpu", LIVE_EVENT_CPU },
+	{ "native", LIVE_EVENT_NATIVE },
+	{ "native=libc", LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC },
+	{ "class", LIVE_EVENT_CLASS },
+	{ "counter", LIVE_EVENT_COUNTER },
+	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_COUNTER },
 };
+
+const char *options_events_text(unsigned int events_on, char *to, size_t size)
+{
+	struct strbuf text = { .max = size - 1 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		bool libc = events[i].bit == LIVE_EVENT_NATIVE && events_on & LIVE_EVENT_LIBC;
+
+		if (strcmp(events[i].name, "all") && !libc &&
+		    (events[i].bit & events_on) == events[i].bit)
+			strbuf_printf(&text, "%s%s", text.len ? "," : "", events[i].name);
+	}
+	snprintf(to, size, "%s", strbuf_text(&text));
+	strbuf_free(&text);
+	return to;
+}
 
 static unsigned int event_bit(const char *name, size_t len)
 {
@@ -95,6 +117,16 @@ static unsigned int event_bit(const char *name, size_t len)
 			return events[i].bit;
 	}
 	return 0;
+}
+
+static void say_no_event(const char *arg, const char *name, size_t len)
+{
+	struct strbuf names = { .max = 256 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		strbuf_printf(&names, " %s", events[i].name);
+	log_error("-e %s: no event '%.*s' (there is%s)", arg, (int)len, name, strbuf_text(&names));
+	strbuf_free(&names);
 }
 
 /* A list that only takes away begins with the default, any other with nothing. */
@@ -113,9 +145,12 @@ static int set_events(struct options *options, const char *arg)
 		len = strcspn(at, ",");
 		bit = event_bit(at, len);
 		if (!bit) {
-			log_error("-e %s: no event '%.*s' (there is cpu)", arg, (int)len, at);
+			say_no_event(arg, at, len);
 			return SAID;
 		}
+		/* There is no libc's memory without the VM's. */
+		if (off && bit & LIVE_EVENT_NATIVE)
+			bit |= LIVE_EVENT_LIBC;
 		*(off ? &minus : &plus) |= bit;
 		if (!at[len])
 			break;
@@ -141,6 +176,22 @@ static int set_u32(const char *arg, uint64_t lo, uint64_t hi, uint32_t *out)
 static int set_frequency(struct options *options, const char *arg)
 {
 	return set_u32(arg, 1, OPTIONS_HZ_MAX, &options->frequency);
+}
+
+static int set_overhead(struct options *options, const char *arg)
+{
+	char *end;
+	double value;
+
+	options->max_overhead = 0;
+	if (!strcmp(arg, "none"))
+		return 0;
+	value = strtod(arg, &end);
+	if (end == arg || (*end && strcmp(end, "%") != 0) ||
+	    !(value >= OPTIONS_OVERHEAD_MIN && value <= 100))
+		return -EINVAL;
+	options->max_overhead = value;
+	return 0;
 }
 
 static int set_depth(struct options *options, const char *arg)
@@ -296,7 +347,10 @@ static const struct option_row rows[] = {
 	{ 0, OPTION_RECORD | OPTION_CONVERT, "format", "F", set_format,
 	  .help = "format of - and of files whose suffix names none; of a single -f in any case" },
 	{ 'e', OPTION_RECORD, "events", "LIST", set_events,
-	  .help = "what to record: cpu; -NAME takes one away from the default" },
+	  .help = "what to record, of cpu, native (the JVM's own native memory), native=libc (that of every caller of malloc), class, counter, all; cpu when not given; -NAME takes one away from the default" },
+	{ 0, OPTION_RECORD, "max-overhead", "PCT|none", set_overhead,
+	  .expects = "per cent of one core from 0.1 to 100, or none",
+	  .help = "what probes may cost each target, 2 when not given; above it less is recorded, and the outputs say so. none: exact in any case" },
 	{ 'F', OPTION_RECORD, "frequency", "HZ", set_frequency,
 	  .expects = "a whole number from 1 to 10000; sampling faster takes the CPU it measures",
 	  .help = "CPU samples per second and CPU, 99 when not given" },
@@ -306,7 +360,7 @@ static const struct option_row rows[] = {
 	{ 0, OPTION_RECORD, "cpu-event", "EVENT", set_clock, .expects = "auto, cycles or cpu-clock",
 	  .help = "what triggers a CPU sample: cycles, cpu-clock, or auto, which takes cycles where the machine counts them" },
 	{ 0, OPTION_RECORD, "ring-size", "BYTES", set_ring,
-	  .expects = "a size from 64k to 1G, such as 8M",
+	  .expects = "a size from 4k to 1G, such as 8M",
 	  .help = "buffer between kernel and jvmscope, 8M when not given" },
 	{ 0, OPTION_RECORD, "chunk", "T", set_chunk,
 	  .expects = "a time from 100ms to 1h, such as 10s",
@@ -541,7 +595,8 @@ static int check(enum option_command command, const struct options *options)
 int options_parse(enum option_command command, int argc, char **argv, struct options *out)
 {
 	struct options options = {
-		.events = EVENT_CPU,
+		.events = LIVE_EVENT_CPU,
+		.max_overhead = OPTIONS_OVERHEAD_DEFAULT,
 		.frequency = OPTIONS_HZ_DEFAULT,
 		.max_depth = 1024,
 		.ring_bytes = 8ull << 20,

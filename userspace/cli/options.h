@@ -25,24 +25,22 @@ enum option_command {
 
 enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Bits: what is recorded. */
-enum option_event {
-	EVENT_CPU = 1,
-};
-
 #define OPTIONS_PIDS_MAX	 64
 #define OPTIONS_FILES_MAX	 16
 #define OPTIONS_HZ_WARN		 999   /* above, the interrupts themselves begin to cost */
 #define OPTIONS_HZ_MAX		 10000 /* above, a core would do little else: see docs/overhead.md */
 #define OPTIONS_DEPTH_MIN	 64
 #define OPTIONS_DEPTH_MAX	 16384
-#define OPTIONS_RING_MIN	 (64ull << 10)
+#define OPTIONS_RING_MIN	 (4ull << 10)
 #define OPTIONS_RING_MAX	 (1ull << 30)
 #define OPTIONS_CHUNK_MIN_NS	 100000000ull /* a tick of the loop */
 #define OPTIONS_CHUNK_MAX_NS	 3600000000000ull
 #define OPTIONS_CHUNK_DEFAULT_NS 10000000000ull
 #define OPTIONS_MAX_SIZE_MIN	 (1ull << 20) /* a chunk is some tens of KiB at least */
 #define OPTIONS_HZ_DEFAULT	 99	      /* no divisor of the timers programs use */
+#define OPTIONS_OVERHEAD_DEFAULT 2	      /* per cent */
+#define OPTIONS_OVERHEAD_MIN	 0.1
+#define OPTIONS_EVENTS_TEXT	 128 /* room for the names of all events */
 
 /* What the user asked for. Strings point into argv. */
 struct options {
@@ -55,7 +53,8 @@ struct options {
 	const char *files[OPTIONS_FILES_MAX];
 	size_t file_count;
 	const struct exporter *format; /* NULL: by suffix */
-	unsigned int events;	       /* enum option_event, or-ed */
+	unsigned int events;	       /* enum live_event, or-ed */
+	double max_overhead;	       /* per cent of a core; 0: no limit */
 	uint32_t frequency;	       /* Hz */
 	uint32_t max_depth;	       /* frames */
 	uint64_t ring_bytes;
@@ -100,6 +99,9 @@ struct options {
  * not checked for completeness.
  */
 int options_parse(enum option_command command, int argc, char **argv, struct options *out);
+
+/* The names of events (enum live_event, or-ed), with commas. Returns to. */
+const char *options_events_text(unsigned int events, char *to, size_t size);
 
 /* One option, as help prints it. */
 struct option_text {

@@ -23,7 +23,18 @@ enum live_clock {
 	LIVE_CLOCK_CYCLES, /* hardware cycles, or an error */
 };
 
+/* Bits: what is recorded. */
+enum live_event {
+	LIVE_EVENT_CPU = 1,
+	LIVE_EVENT_NATIVE = 2,	/* the VM's own native memory */
+	LIVE_EVENT_LIBC = 4,	/* also that of every other caller of libc's allocator */
+	LIVE_EVENT_CLASS = 8,	/* class loads */
+	LIVE_EVENT_COUNTER = 16 /* the memory ledger */
+};
+
 struct live_options {
+	unsigned int events; /* enum live_event, or-ed */
+	double max_overhead; /* per cent of one core a target, for probes; 0: no limit */
 	uint32_t frequency;  /* samples per second and CPU */
 	uint32_t max_depth;  /* frames kept of a stack */
 	uint64_t ring_bytes; /* rounded up to a power of two pages */

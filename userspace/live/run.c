@@ -212,7 +212,8 @@ int live_start(struct live *live, struct recording *rec)
 		process_read_cpu(&live->processes[i], true);
 		process_enable(&live->processes[i], &live->tables, true);
 	}
-	err = clock_attach(&live->clock, live->on_sample);
+	err = live->options.events & LIVE_EVENT_CPU ? clock_attach(&live->clock, live->on_sample)
+						    : 0;
 	if (!err && live->options.switches) {
 		live->switch_link = bpf_program__attach(live->on_switch);
 		err = live->switch_link ? 0 : -errno;
@@ -481,7 +482,7 @@ int live_tick(struct live *live, struct recording *rec)
 		alive += p->state != PROCESS_ENDED;
 		settled &= p->state != PROCESS_WAITING;
 	}
-	if (live->running && live->ticks % TICKS_CPUS == 0)
+	if (live->running && live->options.events & LIVE_EVENT_CPU && live->ticks % TICKS_CPUS == 0)
 		clock_follow_cpus(&live->clock, live->on_sample);
 	/* Not while a JVM is starting, which may be over soon. */
 	if (settled && live->ticks > TICKS_SETTLE)
