@@ -54,11 +54,12 @@ static int64_t integer(yajl_val value)
 	return YAJL_IS_INTEGER(value) ? YAJL_GET_INTEGER(value) : 0;
 }
 
+/* Addresses use all 64 bits, which yajl has only as text. */
 static uint64_t counter(yajl_val value)
 {
-	int64_t number = integer(value);
+	const char *digits = YAJL_IS_NUMBER(value) ? YAJL_GET_NUMBER(value) : "";
 
-	return number > 0 ? (uint64_t)number : 0;
+	return *digits >= '0' && *digits <= '9' ? strtoull(digits, NULL, 10) : 0;
 }
 
 static const char *text(yajl_val value)
@@ -180,9 +181,11 @@ static void read_jvms(struct json *j, yajl_val root)
 
 static void read_group(struct json *j, yajl_val rows, enum rec_quality_group group)
 {
-	for (size_t i = 0; YAJL_IS_OBJECT(rows) && i < YAJL_GET_OBJECT(rows)->len; i++)
-		rec_quality_add(j->rec, group, YAJL_GET_OBJECT(rows)->keys[i],
-				counter(YAJL_GET_OBJECT(rows)->values[i]));
+	if (!YAJL_IS_OBJECT(rows))
+		return;
+	for (size_t i = 0; i < rows->u.object.len; i++)
+		rec_quality_add(j->rec, group, rows->u.object.keys[i],
+				counter(rows->u.object.values[i]));
 }
 
 static void read_quality(struct json *j, yajl_val root)
