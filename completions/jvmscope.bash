@@ -34,7 +34,8 @@ _jvmscope_options() {
 		;;
 	ps) echo "$common --json" ;;
 	doctor) echo "$common -p --pid --color" ;;
-	convert) echo "$common -o --output --format --threads --lines --annotate --strict" ;;
+	convert) echo "$common -o --output --format --trie --filter --threads --lines
+			--annotate --strict" ;;
 	trie) echo "$common -o --output --format --name --from --escaped" ;;
 	version | help) echo "$common" ;;
 	esac

@@ -8,6 +8,7 @@ usage: run.py [--full] [NAME]...       NAME: the first words of a test
 The last line is "jfr: N passed, N failed, N skipped".
 """
 import gzip
+import json
 import os
 import re
 import shutil
@@ -238,6 +239,57 @@ def test_pprof(folder, name):
     expect(set(re.findall(r"function_id: (\d+)", decoded)) <= functions, "a function is missing")
 
 
+def filtered(source, folder, *arguments):
+    """(what the JSON says of the rules, samples of each stack with its frames' kinds and names)"""
+    document = json.loads(converted(source, ".json", folder, *arguments))
+    strings, frames = document["strings"], document["frames"]
+    named = [(frame[0], strings[frame[1]] if frame[1] is not None else "") for frame in frames]
+    stacks = []
+    for profile in document["profiles"]:
+        for row in profile["samples"]:
+            stack = [] if row[0] is None else document["stacks"][row[0]]
+            stacks.append((row[3], [named[frame] for frame in stack]))
+    return document["filter"], stacks
+
+
+JAVA = ("interpreted", "c1", "c2", "inlined", "native")
+
+
+def has_application(stack):
+    return any(kind in JAVA and not name.startswith(("java.", "jdk.")) for kind, name in stack)
+
+
+def test_filter(folder, name):
+    """The rules do with a file that is read what they do with a JVM that is recorded."""
+    source = folder / "source.jfr"
+    source.write_bytes(good(name))
+    rules = folder / "some.trie"
+    rules.write_text("7 java.*\n8 jdk.*\n")
+    modes = {mode: filtered(source, folder, "--trie", rules, "--filter", mode)
+             for mode in ("mark", "fold", "drop", "off")}
+    all_, plain = modes["off"]
+    total = sum(count for count, _ in plain)
+    expect(all_["mode"] == "off" and not all_["rules"], str(all_))
+    mark, marked = modes["mark"]
+    expect(sorted(marked) == sorted(plain), "mark changes stacks")
+    expect(mark["mode"] == "mark" and mark["trie"] == str(rules) and
+           any(rule["number"] == 7 and rule["frames"] for rule in mark["rules"]), str(mark))
+    _, folded = modes["fold"]
+    names = {frame[1] for _, stack in folded for frame in stack}
+    expect(sum(count for count, _ in folded) == total, "fold loses samples")
+    expect("[library]" in names and not any(n.startswith("java.") for n in names), "not folded")
+    drop, kept = modes["drop"]
+    left = sum(count for count, _ in kept)
+    expect(left == sum(count for count, stack in plain if has_application(stack)), "kept others")
+    expect(drop["samples"]["dropped"] == total - left, "%s, %d left of %d" % (
+        drop["samples"], left, total))
+    expect(all(has_application(stack) for _, stack in kept), "no application frame: %s" % kept)
+    dropped = folder / "dropped.jfr"
+    dropped.write_bytes(converted(source, ".jfr", folder, "--trie", rules, "--filter", "drop"))
+    _, again = filtered(dropped, folder, "--filter", "off")
+    expect(sum(count for count, _ in again) == left, "the JFR file has others than the JSON")
+
+
 USAGE = {
     "no file": [],
     "no output": ["in.jfr"],
@@ -245,6 +297,7 @@ USAGE = {
     "suffix": ["in.jfr", "-o", "out.txt"],
     "standard output without a format": ["in.jfr", "-o", "-"],
     "format": ["in.jfr", "-o", "out.json", "--format", "xml"],
+    "mode of the filter": ["in.jfr", "-o", "out.json", "--filter", "some"],
 }
 
 
@@ -276,7 +329,8 @@ def tests(full):
     for path in GOOD:
         name = path.name[:-len(".expect.json")]
         rows += [("good, " + name, test_good, (name,)), ("packed, " + name, test_packed, (name,)),
-                 ("formats, " + name, test_formats, (name,)), ("pprof, " + name, test_pprof, (name,))]
+                 ("formats, " + name, test_formats, (name,)), ("pprof, " + name, test_pprof, (name,)),
+                 ("filter, " + name, test_filter, (name,))]
     rows += [("broken, " + name, test_broken, (name,)) for name in broken.from_good(good("g1-17"))]
     rows += [("hostile, " + name, test_hostile, (name,)) for name in broken.HOSTILE]
     rows += [("usage, " + name, test_usage, (name,)) for name in USAGE]

@@ -7,8 +7,10 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/outputs.h"
+#include "cli/triefile.h"
 #include "exporters/exporter.h"
 #include "import/import.h"
+#include "model/filter.h"
 
 #define HELP_HINT "see jvmscope help convert"
 
@@ -45,6 +47,23 @@ static bool is_incomplete(const struct recording *rec, const struct import_resul
 	return result->damaged || rec_quality_sum(rec, REC_QUALITY_LOST);
 }
 
+/* The class-name rules, as when a recording is made. Logs and returns a negative errno. */
+static int apply_rules(const struct options *options, struct recording *rec)
+{
+	struct filter filter = { .rec = rec, .mode = options->filter };
+	struct trie_words words = { 0 };
+	int err = triefile_choose(options->trie, &words, &filter.trie);
+
+	if (err)
+		return err;
+	err = filter_apply(&filter, triefile_source(options->trie));
+	if (err)
+		log_error("--filter %s: %s", filter_mode_name(options->filter), strerror(-err));
+	filter_free(&filter);
+	trie_words_free(&words);
+	return err;
+}
+
 static int write_output(const struct options *options, const struct exporter *format,
 			const struct recording *rec)
 {
@@ -69,6 +88,8 @@ static int convert(const struct options *options, const struct exporter *format,
 	struct import_result result;
 
 	if (import_file(&how, rec, &result))
+		return EXIT_RUNTIME;
+	if (apply_rules(options, rec))
 		return EXIT_RUNTIME;
 	if (write_output(options, format, rec))
 		return EXIT_RUNTIME;
