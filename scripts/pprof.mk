@@ -14,4 +14,5 @@ $(BUILD)/profile.pb-c.o: $(BUILD)/profile.pb-c.c
 
 # -MMD does not follow -isystem headers, and a first build has no .d files.
 PPROF_USERS := $(wildcard exporters/pprof*.c)
-$(PPROF_USERS:%.c=$(BUILD)/%.o) $(PPROF_USERS:%.c=$(BUILD)/asan/%.o): $(BUILD)/profile.pb-c.h
+$(PPROF_USERS:%.c=$(BUILD)/%.o) $(PPROF_USERS:%.c=$(BUILD)/asan/%.o) \
+	$(BUILD)/asan/tests/unit/exporters_pprof.o: $(BUILD)/profile.pb-c.h
