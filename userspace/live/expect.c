@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "live/live_impl.h"
+#include "target/image.h"
+#include "target/maps.h"
 
 /* The part of live.h that looks at a program before it runs. */
 
@@ -30,12 +32,11 @@ static bool find_program(const char *name, char real[PATH_MAX])
 	return false;
 }
 
-/* libjvm.so beside a java launcher, by the layouts of JDK 9 and later and of 8. */
-static bool find_libjvm(char launcher[PATH_MAX], char out[PATH_MAX])
+/* The folder of a JDK's libraries: lib, before JDK 9 one for each architecture below it. */
+static bool find_libraries(char launcher[PATH_MAX], char out[PATH_MAX])
 {
-	static const char *const below[] = { "lib/server/libjvm.so", "lib/amd64/server/libjvm.so",
-					     "lib/aarch64/server/libjvm.so" };
-	char path[PATH_MAX * 2];
+	static const char *const below[] = { "lib", "lib/amd64", "lib/aarch64" };
+	char libjvm[PATH_MAX * 2];
 
 	/* Two names off: bin and java. */
 	for (int i = 0; i < 2; i++) {
@@ -46,25 +47,73 @@ static bool find_libjvm(char launcher[PATH_MAX], char out[PATH_MAX])
 		*slash = '\0';
 	}
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", launcher, below[i]);
-		if (realpath(path, out))
+		if ((size_t)snprintf(out, PATH_MAX, "%s/%s", launcher, below[i]) >= PATH_MAX)
+			return false;
+		snprintf(libjvm, sizeof(libjvm), "%s/server/libjvm.so", out);
+		if (access(libjvm, R_OK) == 0)
 			return true;
 	}
 	return false;
 }
 
-void live_expect(struct live *live, uint32_t index, const char *program)
+/*
+ * Unwind rows and symbols are there from the first instruction. The user this adds is never taken
+ * away: the image stays until live_close.
+ */
+static void read_ahead(struct live *live, const struct process *p, const struct mapping *mapping)
 {
-	struct process *p = &live->processes[index];
+	struct loaded_image *loaded = images_get(&live->images, &live->tables, p->target, mapping);
+	uint64_t offset;
+
+	if (loaded && loaded->image)
+		image_function(loaded->image, 0, &offset);
+}
+
+static void read_file_ahead(struct live *live, const struct process *p, const char *name)
+{
 	struct mapping mapping = { .executable = true };
-	char launcher[PATH_MAX], path[PATH_MAX];
+	char path[PATH_MAX];
 	struct stat st;
 
-	if (!find_program(program, launcher) || !find_libjvm(launcher, path) || stat(path, &st))
+	if (!realpath(name, path) || stat(path, &st))
 		return;
 	mapping.path = path;
 	mapping.inode = st.st_ino;
 	mapping.device = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
-	/* The user this adds is never taken away: the image stays until live_close. */
-	images_get(&live->images, &live->tables, p->target, &mapping);
+	read_ahead(live, p, &mapping);
+}
+
+/* The loader and the C library are those that we run with ourselves. */
+static void read_own_ahead(struct live *live, const struct process *p)
+{
+	struct maps maps;
+
+	if (maps_read(getpid(), &maps))
+		return;
+	for (size_t i = 0; i < maps.count; i++) {
+		const struct mapping *mapping = &maps.items[i];
+		const char *name = strrchr(mapping->path, '/');
+
+		if (mapping->executable && name &&
+		    (strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/ld-linux", 9) == 0))
+			read_ahead(live, p, mapping);
+	}
+	maps_free(&maps);
+}
+
+void live_expect(struct live *live, uint32_t index, const char *program)
+{
+	static const char *const names[] = { "server/libjvm.so", "libjli.so",	 "jli/libjli.so",
+					     "libjava.so",	 "libjimage.so", "libnio.so",
+					     "libnet.so",	 "libzip.so",	 "libverify.so" };
+	const struct process *p = &live->processes[index];
+	char launcher[PATH_MAX], folder[PATH_MAX], path[PATH_MAX * 2];
+
+	if (!find_program(program, launcher) || !find_libraries(launcher, folder))
+		return;
+	read_own_ahead(live, p);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		read_file_ahead(live, p, path);
+	}
 }

@@ -61,8 +61,9 @@ void live_close(struct live *live);
 int live_add(struct live *live, pid_t pid, bool must_be_jvm, uint32_t *index);
 
 /*
- * The target is about to execute this program. When it is a java launcher, the unwind rows of its
- * libjvm.so are read now, so that they are there from the first instruction.
+ * The target is about to execute this program. When it is a java launcher, the unwind rows and
+ * symbols of the C library and of its JDK are read now, so that they are there from the first
+ * instruction.
  */
 void live_expect(struct live *live, uint32_t index, const char *program);
 

@@ -405,10 +405,11 @@ int live_poll(struct live *live, struct recording *rec)
 
 	describe_new(live, rec);
 	pace_take(&live->pace, now_ns);
-	count = drain_ring(live, rec, now_ns);
+	/* Before the ring: new libraries run at once, and the stacks in the ring take long. */
 	drain_sideband(live, now_ns);
 	retry_waiting(live, now_ns);
 	remap(live, rec, now_ns);
+	count = drain_ring(live, rec, now_ns);
 	look_at_new_threads(live, now_ns);
 	pace_wake_at(&live->pace, next_look_ns(live));
 	return count;
