@@ -130,6 +130,34 @@ static void samples_of_libraries_are_dropped(void)
 	CU_ASSERT(left.samples > 0 && left.samples < all.samples);
 }
 
+/* A sample without a stack has no application frame, in JFR as in the totals of other outputs. */
+static void samples_without_a_stack_are_dropped(void)
+{
+	struct rec_sample sample = { .time_ns = after(0), .key = { .metric = REC_CPU } };
+	struct seen folded = { 0 }, left = { 0 };
+	struct seen *const seen[] = { [FILTER_FOLD] = &folded, [FILTER_DROP] = &left };
+	size_t count;
+
+	for (enum filter_mode mode = FILTER_FOLD; mode <= FILTER_DROP; mode++) {
+		rec_sample(rec, &sample);
+		filter.mode = mode;
+		ASSERT_INT(stream_open(path, &options, rec, &stream), 0);
+		ASSERT_INT(stream_chunk(stream, rec, &filter, after(1)), 0);
+		look(seen[mode]);
+		stream_close(stream);
+		stream = NULL;
+		rec_samples_drop(rec);
+	}
+	ASSERT_INT(folded.samples, 1);
+	ASSERT_INT(folded.stacks[0], 0);
+	ASSERT_INT(left.samples, 0);
+	rec_add(rec, &sample.key, 1000, 1000);
+	ASSERT_INT(filter_apply(&filter, ""), 0);
+	rec_totals(rec, &count);
+	for (size_t i = 0; i < count; i++)
+		CU_ASSERT(rec_totals(rec, &count)[i].key.stack != 0);
+}
+
 static void library_frames_are_folded(void)
 {
 	struct seen all = { 0 }, folded = { 0 };
@@ -160,6 +188,7 @@ static void what_failed_once_stays_failed(void)
 static CU_TestInfo tests[] = {
 	{ "each chunk has its samples", each_chunk_has_its_samples },
 	{ "samples of libraries are dropped", samples_of_libraries_are_dropped },
+	{ "samples without a stack are dropped", samples_without_a_stack_are_dropped },
 	{ "library frames are folded", library_frames_are_folded },
 	{ "what failed once stays failed", what_failed_once_stays_failed },
 	CU_TEST_INFO_NULL,

@@ -132,7 +132,7 @@ int stream_open(const char *path, const struct options *options, const struct re
 
 /* ---- chunks */
 
-/* What the filter makes of a stack: another one, the same, or DROPPED. */
+/* What the filter makes of a stack, or of none (0): another one, the same, or DROPPED. */
 static uint32_t filter_one(struct recording *rec, struct filter *filter, uint32_t id)
 {
 	struct rec_stack stack = rec_stack_get(rec, id);
@@ -141,10 +141,11 @@ static uint32_t filter_one(struct recording *rec, struct filter *filter, uint32_
 
 	if (!frames)
 		return id;
-	memcpy(frames, stack.frames, count * sizeof(*frames));
+	if (count)
+		memcpy(frames, stack.frames, count * sizeof(*frames));
 	if (!filter_stack(filter, frames, &count))
 		id = DROPPED;
-	else
+	else if (id)
 		id = rec_stack(rec, frames, count, stack.state);
 	free(frames);
 	return id;
@@ -155,7 +156,7 @@ static uint32_t filtered_stack(struct stream *stream, struct recording *rec, str
 {
 	uint32_t made;
 
-	if (!id || (filter->mode != FILTER_FOLD && filter->mode != FILTER_DROP))
+	if (filter->mode != FILTER_FOLD && filter->mode != FILTER_DROP)
 		return id;
 	if (map64_get(&stream->filtered, id, &made))
 		return made;
