@@ -324,6 +324,15 @@ struct jvs_target {
 enum jvs_event_kind {
 	JVS_EVENT_CPU_SAMPLE = 1,
 	JVS_EVENT_STACK_PART = 2,
+	/* jvs_class.h */
+	JVS_EVENT_CLASS_LOAD = 32,
+	JVS_EVENT_CLASS_UNLOAD = 33,
+	JVS_EVENT_CLASS_REDEFINED = 34,
+	JVS_EVENT_CLASS_INIT = 35,
+	JVS_EVENT_CLASS_LOADER = 36,
+	JVS_EVENT_CLASS_LOADER_END = 37,
+	JVS_EVENT_CLASS_BYTES = 38,
+	JVS_EVENT_CLASS_PHASE = 39,
 };
 
 /* First member of every record. */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef JVS_CLASS_H
+#define JVS_CLASS_H
+
+#include "jvs_abi.h"
+
+/*
+ * Class loads, as bpf/class.bpf.c sees them and userspace/live/classes.c reads them.
+ *
+ * All sites are entries of functions. There is no return probe: one would put a trampoline into
+ * the stacks of everything that runs below, and class initializers may run for hours.
+ */
+
+#define JVS_CLASS_NAME_MAX   512 /* bytes of a name in a record; longer ones are read from memory */
+#define JVS_CLASS_SOURCE_MAX 128 /* bytes of a source's text */
+#define JVS_CLASS_RULE_MAX   256 /* bytes of a rule's text */
+#define JVS_CLASS_BYTES_PART 4096 /* bytes of a class file in one record */
+
+/* What BPF must know of a JVM to read a class; made by jvm/loader.c. Offsets in bytes. */
+struct jvs_class_layout {
+	__u32 ready; /* 0: nothing below is valid: classes are sent without names */
+	__u32 klass_name;
+	__u32 klass_cld;
+	__u32 klass_layout_helper; /* int, below 0 for arrays */
+	__u32 symbol_body;
+	__u32 symbol_length; /* an offset; the length has 16 bits */
+	__u32 loader_klass;  /* of a ClassLoaderData; JVS_NO_FIELD: not known (yet) */
+	__u32 loader_name_and_id;
+	__u64 archive_low; /* classes that lie here are from the CDS archive */
+	__u64 archive_high;
+};
+_Static_assert(sizeof(struct jvs_class_layout) == 48, "no holes");
+
+/* Counters, per target: index target * JVS_CLASS_COUNT_NR + counter. X(NAME, "name in outputs"). */
+#define JVS_CLASS_COUNTER_LIST(X)                                                                \
+	X(LOADED, "loaded") /* real loads: each is sent, ignored by a rule or lost */            \
+	X(SENT, "listed")                                                                        \
+	X(IGNORED, "ignored")	  /* counted by rule */                                          \
+	X(RING_FULL, "ring_full") /* a load that did not fit the ring */                         \
+	X(BUSY, "slot_busy")	  /* a load that found no scratch memory */                      \
+	X(BAD_READ, "unreadable") /* a load whose name could not be read: sent without */        \
+	X(UNLOADED, "unloaded")                                                                  \
+	X(UNLOAD_LOST, "unloads_lost")                                                           \
+	X(PARSED, "parsed")	/* class files that were parsed, for whatever purpose */         \
+	X(NOTIFIED, "notified") /* what the JVM itself counts as loads: attempts */              \
+	X(REDEFINED, "redefined")                                                                \
+	X(HOOKED, "hooked")	      /* calls of the class file load hook */                    \
+	X(TRANSFORMED, "transformed") /* of which came back with other bytes */                  \
+	X(INITIALIZED, "initialized")                                                            \
+	X(STACK_LOST, "stacks_lost") /* loads that were sent without their stack */              \
+	X(EVENT_LOST, "events_lost") /* other records that did not fit: initializers, loaders */ \
+	X(BYTES_LOST, "bytes_lost")  /* class files, changed by an agent, that were not copied */
+
+enum jvs_class_counter {
+#define X(name, text) JVS_CLASS_COUNT_##name,
+	JVS_CLASS_COUNTER_LIST(X)
+#undef X
+		JVS_CLASS_COUNT_NR,
+};
+
+/* What is known of a parsed class file. */
+enum jvs_class_flag {
+	JVS_CLASS_PARSED = 1,	   /* bytes and times are valid */
+	JVS_CLASS_HOOKED = 2,	   /* an agent saw its bytes */
+	JVS_CLASS_TRANSFORMED = 4, /* and returned others */
+	JVS_CLASS_ARCHIVED = 8,	   /* from the CDS archive */
+	JVS_CLASS_EARLY = 16,	   /* before the layout was known: no name */
+	JVS_CLASS_PREMAIN = 32,	   /* by a thread that runs agents before main */
+};
+
+/* JVS_EVENT_CLASS_PHASE: how far a JVM is that was started for the recording. In flags. */
+enum jvs_class_phase {
+	JVS_CLASS_PHASE_INITIALIZED = 1, /* the VM: agents are next */
+	JVS_CLASS_PHASE_AGENT = 2,	 /* one agent's premain begins */
+	JVS_CLASS_PHASE_MAIN = 3,	 /* the program's main begins */
+};
+
+struct jvs_class_facts {
+	__u64 start_ns;	    /* CLOCK_MONOTONIC, when parsing began; 0: not parsed */
+	__u64 parse_ns;	    /* until the parser was done, without the agents' time */
+	__u64 nested_ns;    /* of which other classes were parsed or initialized */
+	__u64 transform_ns; /* in the class file load hook: all agents together */
+	__u64 bytes_id;	    /* names the bytes that were sent; 0: none */
+	__u32 bytes;	    /* before an agent changed them */
+	__u32 bytes_after;  /* as parsed */
+	__u32 flags;	    /* enum jvs_class_flag */
+	__u32 source_len;
+	char source[JVS_CLASS_SOURCE_MAX];
+};
+_Static_assert(sizeof(struct jvs_class_facts) == 40 + 16 + JVS_CLASS_SOURCE_MAX, "no holes");
+
+/* JVS_EVENT_CLASS_LOAD, _UNLOAD, _REDEFINED, _INIT, _PHASE. The record ends behind name_bytes of
+ * name. */
+struct jvs_class_event {
+	struct jvs_event event;
+	__u64 klass;
+	__u64 loader;	   /* ClassLoaderData */
+	__u64 symbol;	   /* of the name */
+	__u64 stack;	   /* hash; 0: none */
+	__u64 duration_ns; /* of an initializer */
+	__u64 self_ns;	   /* without the loads and initializers it caused */
+	__u32 generation;  /* of the loader: addresses are used again */
+	__u32 flags;	   /* enum jvs_class_flag */
+	__u32 name_len;	   /* of the whole name */
+	__u32 name_bytes;  /* in the record */
+	struct jvs_class_facts facts;
+	char name[JVS_CLASS_NAME_MAX + 8]; /* modified UTF-8, '/' between packages */
+};
+#define JVS_CLASS_EVENT_HEADER (sizeof(struct jvs_class_event) - (JVS_CLASS_NAME_MAX + 8))
+
+/* JVS_EVENT_CLASS_LOADER, before the first class of a loader; _LOADER_END when it is unloaded. */
+struct jvs_class_loader {
+	struct jvs_event event;
+	__u64 loader;
+	__u32 generation;
+	__u32 type_bytes;
+	__u32 name_bytes;
+	__u32 pad;
+	char type[JVS_CLASS_RULE_MAX + 8]; /* class of the loader; none: bootstrap */
+	char name[JVS_CLASS_RULE_MAX + 8]; /* "'app'", "'D4' @33c7353a" */
+};
+
+#define JVS_CLASS_LOADER_HEADER (sizeof(struct jvs_class_loader) - 2 * (JVS_CLASS_RULE_MAX + 8))
+
+/* JVS_EVENT_CLASS_BYTES: a part of a class file before (0) or after (1) the agents. */
+struct jvs_class_bytes {
+	struct jvs_event event;
+	__u64 id;
+	__u32 after;
+	__u32 total;
+	__u32 first;
+	__u32 count;
+	__u8 bytes[JVS_CLASS_BYTES_PART];
+};
+#define JVS_CLASS_BYTES_HEADER (sizeof(struct jvs_class_bytes) - JVS_CLASS_BYTES_PART)
+
+/* Classes that a rule ignores. Key: the rule, by the hash of its text. */
+struct jvs_class_rule_key {
+	__u64 hash;
+	__u32 target;
+	__u32 number; /* with TRIE_GLOB */
+};
+
+struct jvs_class_rule {
+	__u64 loaded;
+	__u64 unloaded;
+	__u64 bytes;
+	__u64 parse_ns;
+	__u64 transform_ns;
+	__u64 initialize_ns;
+	__u32 text_len; /* of the rule; more than JVS_CLASS_RULE_MAX: cut */
+	__u32 pad;
+	char text[JVS_CLASS_RULE_MAX]; /* as in names, without the asterisk */
+};
+
+#endif
