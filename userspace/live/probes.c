@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/probes.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "target/image.h"
+#include "target/insn.h"
+#include "target/target.h"
+
+/* Of enum bpf_attach_type; libbpf 1.1 knows neither. */
+#define ATTACH_MULTI   48
+#define ATTACH_SESSION 57
+#define MULTI_RETURN   1u /* BPF_F_UPROBE_MULTI_RETURN */
+
+/* BPF_LINK_CREATE for uprobe_multi, as in union bpf_attr of newer kernels. */
+struct multi_attr {
+	uint32_t program;
+	uint32_t target;
+	uint32_t attach_type;
+	uint32_t flags;
+	uint64_t path;
+	uint64_t offsets;
+	uint64_t ref_ctr_offsets;
+	uint64_t cookies;
+	uint32_t count;
+	uint32_t multi_flags;
+	uint32_t pid;
+	uint32_t pad;
+};
+_Static_assert(sizeof(struct multi_attr) == 64, "no holes");
+
+static int link_multi(const struct multi_attr *attr)
+{
+	long fd = syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static uint64_t address_of(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+/* ---- what the kernel has */
+
+/* A kernel that knows the attach type looks for the file, another refuses before. */
+static bool kernel_links(uint32_t attach_type)
+{
+	const struct bpf_insn code[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts,
+		    .expected_attach_type = (enum bpf_attach_type)attach_type);
+	const uint64_t offset = 0;
+	struct multi_attr attr = { .attach_type = attach_type,
+				   .path = address_of("/dev/null/none"),
+				   .offsets = address_of(&offset),
+				   .count = 1 };
+	int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "try", "GPL", code, 2, &opts);
+	int err;
+
+	if (program < 0)
+		return false;
+	attr.program = (uint32_t)program;
+	err = link_multi(&attr);
+	if (err >= 0)
+		close(err);
+	close(program);
+	return err == -ENOTDIR || err == -ENOENT;
+}
+
+enum probe_links probes_best(void)
+{
+	if (kernel_links(ATTACH_SESSION))
+		return PROBE_SESSION;
+	return kernel_links(ATTACH_MULTI) ? PROBE_MULTI : PROBE_SINGLE;
+}
+
+/* ---- programs */
+
+static const struct {
+	const char *suffix;
+	enum probe_links links;
+	uint32_t attach_type; /* 0: libbpf's own */
+} kinds[] = {
+	{ "entry", PROBE_SINGLE, 0 },
+	{ "return", PROBE_SINGLE, 0 },
+	{ "entry_multi", PROBE_MULTI, ATTACH_MULTI },
+	{ "return_multi", PROBE_MULTI, ATTACH_MULTI },
+	{ "session", PROBE_SESSION, ATTACH_SESSION },
+};
+
+#define KINDS	  (sizeof(kinds) / sizeof(kinds[0]))
+#define NAME_SIZE 64
+
+static struct bpf_program *program_of(const struct bpf_object *object, const char *group,
+				      const char *suffix)
+{
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "jvs_%s_%s", group, suffix);
+	return bpf_object__find_program_by_name(object, name);
+}
+
+int probes_choose(struct bpf_object *object, const char *group, enum probe_links links, bool wanted)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		struct bpf_program *program = program_of(object, group, kinds[i].suffix);
+		bool on = wanted && kinds[i].links == links;
+
+		if (!program)
+			return -ENOENT;
+		bpf_program__set_autoload(program, on);
+		if (on && kinds[i].attach_type)
+			bpf_program__set_expected_attach_type(
+				program, (enum bpf_attach_type)kinds[i].attach_type);
+	}
+	return 0;
+}
+
+static void borrow_programs(const struct probe_request *request, struct probe_set *set)
+{
+	static const char *const names[][2] = {
+		[PROBE_SINGLE] = { "entry", "return" },
+		[PROBE_MULTI] = { "entry_multi", "return_multi" },
+		[PROBE_SESSION] = { "session", "session" },
+	};
+
+	set->links = request->links;
+	set->entry = program_of(request->object, request->group, names[request->links][0]);
+	set->at_return = program_of(request->object, request->group, names[request->links][1]);
+}
+
+/* ---- sites */
+
+static bool symbol_address(struct image *image, const char *symbol, uint64_t *vaddr)
+{
+	static const char *const tag_types[] = { "6MemTag", "8MEMFLAGS", "10MemoryType" };
+	const char *at = strchr(symbol, '@');
+	char name[256];
+
+	if (!at)
+		return image_symbol(image, symbol, false, vaddr) == 0;
+	for (size_t i = 0; i < sizeof(tag_types) / sizeof(tag_types[0]); i++) {
+		snprintf(name, sizeof(name), "%.*s%s%s", (int)(at - symbol), symbol, tag_types[i],
+			 at + 1);
+		if (image_symbol(image, name, false, vaddr) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_site(const struct probe_set *set, uint64_t file_offset)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (set->sites[i].file_offset == file_offset)
+			return true;
+	return false;
+}
+
+/* From the file: in memory another tracer's breakpoint may be. */
+static int site_of(const struct probe_set *set, const struct probe_request *request,
+		   const struct probe *probe, struct probe_site *out)
+{
+	uint8_t code[INSN_BYTES_MAX];
+	struct insn_site insn;
+	uint64_t vaddr, offset;
+	ssize_t size;
+	char name[128];
+
+	if (!symbol_address(request->image, probe->symbol, &vaddr) ||
+	    image_file_offset(request->image, vaddr, &offset))
+		return -ENOENT;
+	size = pread(set->file, code, sizeof(code), (off_t)offset);
+	if (size <= 0)
+		return -ENOENT;
+	insn = insn_site(code, (size_t)size);
+	if (!insn.emulated)
+		log_warn("pid %d: %s: %s begins with nothing the kernel emulates: each call costs "
+			 "some 15 us while it is probed",
+			 request->target->pid, image_name(request->image),
+			 image_demangle(probe->symbol, name, sizeof(name)));
+	*out = (struct probe_site){ probe->id, probe->where, offset + insn.offset, insn.emulated };
+	return 0;
+}
+
+int probes_find(const struct probe_request *request, struct probe_set *out)
+{
+	struct probe_set set = { .multi = { -1, -1 }, .pid = request->target->pid };
+
+	set.file = target_open_mapped(request->target, request->mapping);
+	if (set.file < 0)
+		return set.file;
+	borrow_programs(request, &set);
+	for (size_t i = 0; i < request->count && set.count < PROBES_MAX; i++) {
+		struct probe_site site;
+
+		if (site_of(&set, request, &request->probes[i], &site))
+			continue;
+		set.found |= 1ull << i;
+		if (!has_site(&set, site.file_offset))
+			set.sites[set.count++] = site;
+	}
+	if (!set.count) {
+		close(set.file);
+		return -ENOENT;
+	}
+	*out = set;
+	return 0;
+}
+
+/* ---- links */
+
+static int attach_multi_sites(struct probe_set *set, const struct bpf_program *program,
+			      bool at_return)
+{
+	uint64_t offsets[PROBES_MAX], cookies[PROBES_MAX];
+	bool session = set->links == PROBE_SESSION;
+	struct multi_attr attr = {
+		.program = (uint32_t)bpf_program__fd(program),
+		.attach_type = session ? ATTACH_SESSION : ATTACH_MULTI,
+		.offsets = address_of(offsets),
+		.cookies = address_of(cookies),
+		.multi_flags = at_return && !session ? MULTI_RETURN : 0,
+		.pid = (uint32_t)set->pid,
+	};
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", set->file);
+	attr.path = address_of(path);
+	for (size_t i = 0; i < set->count; i++) {
+		if (at_return && set->sites[i].where != PROBE_CALL)
+			continue;
+		offsets[attr.count] = set->sites[i].file_offset;
+		cookies[attr.count++] = set->sites[i].id;
+	}
+	if (!attr.count)
+		return -1;
+	return link_multi(&attr);
+}
+
+static int attach_multi(struct probe_set *set)
+{
+	set->multi[0] = attach_multi_sites(set, set->entry, false);
+	if (set->multi[0] < 0)
+		return set->multi[0];
+	if (set->links == PROBE_SESSION)
+		return 0;
+	set->multi[1] = attach_multi_sites(set, set->at_return, true);
+	return set->multi[1] < -1 ? set->multi[1] : 0;
+}
+
+static int attach_one(struct probe_set *set, size_t at, bool at_return)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = set->sites[at].id, .retprobe = at_return);
+	const struct bpf_program *program = at_return ? set->at_return : set->entry;
+	char path[64];
+	struct bpf_link *link;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", set->file);
+	link = bpf_program__attach_uprobe_opts(program, set->pid, path, set->sites[at].file_offset,
+					       &opts);
+	if (!link)
+		return -errno;
+	set->single[2 * at + at_return] = link;
+	return 0;
+}
+
+static int attach_single(struct probe_set *set)
+{
+	int err = 0;
+
+	/* Returns first: a call that is seen to begin is also seen to end. */
+	for (size_t i = 0; i < set->count && !err; i++) {
+		if (set->sites[i].where == PROBE_CALL)
+			err = attach_one(set, i, true);
+		if (!err)
+			err = attach_one(set, i, false);
+	}
+	return err;
+}
+
+int probes_attach(struct probe_set *set)
+{
+	int err = set->links == PROBE_SINGLE ? attach_single(set) : attach_multi(set);
+
+	if (err) {
+		log_error("pid %d: probes cannot be attached: %s", set->pid, strerror(-err));
+		set->attached = true;
+		probes_detach(set);
+		return err;
+	}
+	set->attached = true;
+	return 0;
+}
+
+void probes_detach(struct probe_set *set)
+{
+	if (!set->attached)
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		if (set->multi[i] >= 0)
+			close(set->multi[i]);
+		set->multi[i] = -1;
+	}
+	for (size_t i = 0; i < 2 * set->count; i++) {
+		bpf_link__destroy(set->single[i]);
+		set->single[i] = NULL;
+	}
+	set->attached = false;
+}
+
+void probes_free(struct probe_set *set)
+{
+	probes_detach(set);
+	if (set->count)
+		close(set->file);
+	*set = (struct probe_set){ 0 };
+}

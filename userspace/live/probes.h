@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_PROBES_H
+#define JVMSCOPE_PROBES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bpf_link;
+struct bpf_object;
+struct bpf_program;
+struct image;
+struct mapping;
+struct target;
+
+/*
+ * Uprobes on functions of one process: names to file offsets, to the instruction that costs least
+ * (target/insn.h), to links.
+ *
+ * A group of probes shares its programs, told apart by the probe's id, which they get from
+ * bpf_get_attach_cookie(). For a group "native" there are five, all declared with "?", which
+ * do the same:
+ *
+ *	SEC("?uprobe")	  jvs_native_entry	   single links
+ *	SEC("?uretprobe") jvs_native_return
+ *	SEC("?uprobe")	  jvs_native_entry_multi   kernel 6.6 and later
+ *	SEC("?uretprobe") jvs_native_return_multi
+ *	SEC("?uprobe")	  jvs_native_session	   both in one: bpf_session_is_return(); its result
+ *1 at entry means that no return is wanted
+ *
+ * Where only single links exist each probe has its own, and detaching takes 0.1 s a link.
+ */
+enum probe_links {
+	PROBE_SINGLE,
+	PROBE_MULTI,
+	PROBE_SESSION,
+};
+
+/* The best that the running kernel has. Tried, not taken from its version; never logs. */
+enum probe_links probes_best(void);
+
+/*
+ * Before the object is loaded: which of the group's programs are loaded, and how. wanted: whether
+ * any is. Returns 0 or -ENOENT, when the object has no such programs.
+ */
+int probes_choose(struct bpf_object *object, const char *group, enum probe_links links,
+		  bool wanted);
+
+enum probe_where {
+	PROBE_ENTRY, /* when the function is called */
+	PROBE_CALL,  /* also when it returns */
+};
+
+struct probe {
+	/*
+	 * Mangled name. '@' stands for the type of the VM's memory tags, which differs from JDK to
+	 * JDK: "_ZN2os6mallocEm@" is os::malloc(size_t, MemTag).
+	 */
+	const char *symbol;
+	enum probe_where where;
+	uint32_t id;
+};
+
+#define PROBES_MAX 64 /* of one call */
+
+/* What to attach, and to what. Everything is borrowed. */
+struct probe_request {
+	const struct bpf_object *object;
+	const char *group;
+	enum probe_links links; /* as in probes_choose() */
+	const struct target *target;
+	struct image *image;	       /* of the file that is probed */
+	const struct mapping *mapping; /* an executable one of it */
+	const struct probe *probes;
+	size_t count;
+};
+
+/* One probe that was found. */
+struct probe_site {
+	uint32_t id;
+	enum probe_where where;
+	uint64_t file_offset;
+	bool emulated; /* else a hit costs forty times as much */
+};
+
+/* The sites of one request, attached or not: a zeroed struct is a valid empty one. */
+struct probe_set {
+	struct probe_site sites[PROBES_MAX];
+	size_t count;
+	uint64_t found; /* bit n: probe n of the request has a site */
+	int file;	/* owned; the probed file */
+	enum probe_links links;
+	pid_t pid;
+	int multi[2];				     /* owned; -1: not attached */
+	struct bpf_link *single[2 * PROBES_MAX];     /* owned */
+	const struct bpf_program *entry, *at_return; /* borrowed */
+	bool attached;
+};
+
+/*
+ * Finds the sites and attaches nothing. Functions that the file does not have are left out; two
+ * names of one function are one site.
+ *
+ * Returns 0, -ENOENT when it has none of them (its symbols are stripped), -EACCES or another
+ * negative errno when the file cannot be opened. Logs only sites that are not emulated.
+ */
+int probes_find(const struct probe_request *request, struct probe_set *out);
+
+/* Attaches all sites, or none. Returns 0 or a negative errno, which is logged. */
+int probes_attach(struct probe_set *set);
+
+/* From its return on no program of the set begins. Sites stay, to be attached again. */
+void probes_detach(struct probe_set *set);
+
+void probes_free(struct probe_set *set);
+
+#endif
