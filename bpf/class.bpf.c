@@ -8,8 +8,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* ---- parsing */
 
 /* KlassFactory::create_from_stream(stream, name, loader, info, thread) */
-SEC("?uprobe")
-int jvs_on_class_parse(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_parse(__u64 stream, __u64 symbol, __u64 loader, __u64 sp)
 {
 	struct jvs_class_scratch *scratch;
 	struct jvs_class_thread *thread;
@@ -22,9 +21,9 @@ int jvs_on_class_parse(struct pt_regs *ctx)
 	if (!scratch)
 		return 0;
 	if (thread) {
-		scratch->frame.symbol = PT_REGS_PARM2(ctx);
-		scratch->frame.loader = PT_REGS_PARM3(ctx);
-		begin_frame(thread, scratch, PT_REGS_SP(ctx), PT_REGS_PARM1(ctx));
+		scratch->frame.symbol = symbol;
+		scratch->frame.loader = loader;
+		begin_frame(thread, scratch, sp, stream);
 	}
 	give_scratch(scratch);
 	return 0;
@@ -36,10 +35,9 @@ int jvs_on_class_parse(struct pt_regs *ctx)
  * Within create_from_stream, or outside of it for a class from the archive, whose bytes the JVM
  * reads for this alone.
  */
-SEC("?uprobe")
-int jvs_on_class_hook(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_hook(__u64 symbol, __u64 data, __u64 end)
 {
-	__u64 buffer = class_word(PT_REGS_PARM4(ctx)), bytes;
+	__u64 buffer = class_word(data), bytes;
 	__u32 index, tid = bpf_get_current_pid_tgid();
 	struct jvs_class_thread *thread;
 	struct jvs_class_frame *frame;
@@ -56,8 +54,8 @@ int jvs_on_class_hook(struct pt_regs *ctx)
 		frame->facts.flags |= JVS_CLASS_HOOKED;
 		return 0;
 	}
-	bytes = class_word(PT_REGS_PARM5(ctx)) - buffer;
-	thread->hook_symbol = PT_REGS_PARM1(ctx);
+	bytes = class_word(end) - buffer;
+	thread->hook_symbol = symbol;
 	thread->hook_buffer = buffer;
 	thread->hook_bytes = bytes < JVS_CLASS_FILE_MAX ? bytes : 0;
 	thread->hook_ns = bpf_ktime_get_ns();
@@ -79,11 +77,9 @@ static __always_inline void take_archived_hook(struct jvs_class_thread *thread,
 }
 
 /* ClassFileParser::ClassFileParser(this, stream, name, loader, ...): the bytes are final. */
-SEC("?uprobe")
-int jvs_on_class_parser(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_parser(__u64 parser, __u64 stream, __u64 symbol, __u64 loader, __u64 sp)
 {
-	__u64 stream = PT_REGS_PARM2(ctx), buffer = class_word(stream + JVS_STREAM_START), size,
-	      now;
+	__u64 buffer = class_word(stream + JVS_STREAM_START), size, now;
 	__u32 index, tid = bpf_get_current_pid_tgid();
 	struct jvs_class_scratch *scratch;
 	struct jvs_class_thread *thread;
@@ -98,18 +94,18 @@ int jvs_on_class_parser(struct pt_regs *ctx)
 		return 0;
 	if (!thread)
 		goto out;
-	drop_stale_frames(thread, tid, PT_REGS_SP(ctx));
+	drop_stale_frames(thread, tid, sp);
 	frame = class_frame(thread->top, tid);
 	if (!frame || frame->parser) {
-		scratch->frame.symbol = PT_REGS_PARM3(ctx);
-		scratch->frame.loader = PT_REGS_PARM4(ctx);
-		begin_frame(thread, scratch, PT_REGS_SP(ctx), stream);
+		scratch->frame.symbol = symbol;
+		scratch->frame.loader = loader;
+		begin_frame(thread, scratch, sp, stream);
 		frame = class_frame(thread->top, tid);
 		if (!frame)
 			goto out;
 		take_archived_hook(thread, frame);
 	}
-	frame->parser = PT_REGS_PARM1(ctx);
+	frame->parser = parser;
 	now = bpf_ktime_get_ns();
 	if (frame->hook_ns)
 		frame->facts.transform_ns = now - frame->hook_ns;
@@ -128,8 +124,7 @@ out:
 }
 
 /* ClassFileParser::~ClassFileParser(this): a class was made of it, or none */
-SEC("?uprobe")
-int jvs_on_class_parsed(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_parsed(__u64 parser)
 {
 	__u32 index, tid = bpf_get_current_pid_tgid();
 	struct jvs_class_facts_key key = { 0 };
@@ -144,7 +139,7 @@ int jvs_on_class_parsed(struct pt_regs *ctx)
 	if (!thread)
 		return 0;
 	frame = class_frame(thread->top, tid);
-	if (!frame || frame->parser != PT_REGS_PARM1(ctx))
+	if (!frame || frame->parser != parser)
 		return 0;
 	frame->facts.parse_ns = now - frame->facts.parse_ns;
 	frame->facts.nested_ns = thread->nested_ns;
@@ -163,12 +158,10 @@ int jvs_on_class_parsed(struct pt_regs *ctx)
 }
 
 /* ClassLoadingService::notify_class_loaded(klass, archived): what the JVM itself counts */
-SEC("?uprobe")
-int jvs_on_class_notified(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_notified(__u64 klass, __u64 archived)
 {
 	const struct jvs_class_layout *layout;
 	struct jvs_class_thread *thread;
-	__u64 klass = PT_REGS_PARM1(ctx);
 	__u32 index;
 
 	if (!jvs_current_target(&index))
@@ -178,7 +171,7 @@ int jvs_on_class_notified(struct pt_regs *ctx)
 	if (!thread)
 		return 0;
 	thread->notified = klass;
-	thread->notified_archived = PT_REGS_PARM2(ctx) & 1;
+	thread->notified_archived = archived & 1;
 	layout = class_layout(index);
 	if (thread->hook_symbol && layout &&
 	    class_word(klass + layout->klass_name) == thread->hook_symbol)
@@ -233,12 +226,10 @@ static __always_inline void count_ignored(struct jvs_class_rule *rule,
 
 /* Klass::append_to_sibling_list(this): once for each class that was really loaded, and for arrays
  */
-SEC("?uprobe")
-int jvs_on_class_load(struct pt_regs *ctx)
+static __always_inline int on_class_load(__u64 klass)
 {
 	const struct jvs_class_layout *layout;
 	struct jvs_class_scratch *scratch;
-	__u64 klass = PT_REGS_PARM1(ctx);
 	struct jvs_class_rule *rule;
 	struct jvs_target *t;
 	__u32 index;
@@ -278,8 +269,7 @@ out:
 }
 
 /* ClassLoadingService::notify_class_unloaded(klass) */
-SEC("?uprobe")
-int jvs_on_class_unload(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_unload(__u64 klass)
 {
 	const struct jvs_class_layout *layout;
 	struct jvs_class_scratch *scratch;
@@ -295,7 +285,7 @@ int jvs_on_class_unload(struct pt_regs *ctx)
 		count_class(index, JVS_CLASS_COUNT_UNLOAD_LOST);
 		return 0;
 	}
-	fill_event(scratch, JVS_EVENT_CLASS_UNLOAD, index, PT_REGS_PARM1(ctx), layout);
+	fill_event(scratch, JVS_EVENT_CLASS_UNLOAD, index, klass, layout);
 	rule = ignoring_rule(scratch);
 	if (rule) {
 		__sync_fetch_and_add(&rule->unloaded, 1);
@@ -311,8 +301,7 @@ out:
 }
 
 /* VM_RedefineClasses::redefine_single_class(this, thread, class, scratch): once for each class */
-SEC("?uprobe")
-int jvs_on_class_redefined(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_redefined(__u64 klass)
 {
 	const struct jvs_class_layout *layout;
 	struct jvs_class_scratch *scratch;
@@ -327,7 +316,7 @@ int jvs_on_class_redefined(struct pt_regs *ctx)
 		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
 		return 0;
 	}
-	fill_event(scratch, JVS_EVENT_CLASS_REDEFINED, index, PT_REGS_PARM4(ctx), layout);
+	fill_event(scratch, JVS_EVENT_CLASS_REDEFINED, index, klass, layout);
 	take_facts(scratch);
 	jvs_class_search(scratch);
 	if (scratch->search.number <= 0) {
@@ -343,10 +332,9 @@ int jvs_on_class_redefined(struct pt_regs *ctx)
 /* ---- loaders */
 
 /* ClassLoaderData::ClassLoaderData(this, ...): what was known of this address is of another */
-SEC("?uprobe")
-int jvs_on_class_loader(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_loader(__u64 loader)
 {
-	struct jvs_class_loader_key key = { .loader = PT_REGS_PARM1(ctx) };
+	struct jvs_class_loader_key key = { .loader = loader };
 	struct jvs_class_generation *generation;
 	__u32 index;
 
@@ -362,10 +350,9 @@ int jvs_on_class_loader(struct pt_regs *ctx)
 }
 
 /* ClassLoaderData::unload(this): its classes are unloaded next */
-SEC("?uprobe")
-int jvs_on_class_loader_end(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_loader_end(__u64 loader)
 {
-	struct jvs_class_loader_key key = { .loader = PT_REGS_PARM1(ctx) };
+	struct jvs_class_loader_key key = { .loader = loader };
 	struct jvs_class_generation *generation;
 	struct jvs_class_scratch *scratch;
 	__u32 index;
@@ -394,11 +381,10 @@ int jvs_on_class_loader_end(struct pt_regs *ctx)
 /* ---- initializers */
 
 /* InstanceKlass::call_class_initializer(this, thread) */
-SEC("?uprobe")
-int jvs_on_class_init(struct pt_regs *ctx)
+JVS_FN int jvs_on_class_init(__u64 klass)
 {
 	__u32 index, tid = bpf_get_current_pid_tgid();
-	struct jvs_class_init_key key = { .klass = PT_REGS_PARM1(ctx), .tid = tid };
+	struct jvs_class_init_key key = { .klass = klass, .tid = tid };
 	struct jvs_class_init init = { .start_ns = bpf_ktime_get_ns() };
 	struct jvs_class_thread *thread;
 
@@ -435,11 +421,10 @@ static __always_inline void send_init(struct jvs_class_scratch *scratch,
 }
 
 /* InstanceKlass::set_initialization_state_and_notify(this, state, thread) */
-SEC("?uprobe")
-int jvs_on_class_initialized(struct pt_regs *ctx)
+static __always_inline int on_class_initialized(__u64 klass)
 {
 	__u32 index, tid = bpf_get_current_pid_tgid();
-	struct jvs_class_init_key key = { .klass = PT_REGS_PARM1(ctx), .tid = tid };
+	struct jvs_class_init_key key = { .klass = klass, .tid = tid };
 	const struct jvs_class_layout *layout;
 	struct jvs_class_scratch *scratch;
 	struct jvs_class_thread *thread;
@@ -489,8 +474,7 @@ static __always_inline void send_phase(__u32 index, __u32 phase)
 }
 
 /* JvmtiExport::post_vm_initialized(): agents run in it */
-SEC("?uprobe")
-int jvs_on_vm_initialized(struct pt_regs *ctx)
+JVS_FN int jvs_on_vm_initialized(void)
 {
 	struct jvs_class_thread *thread;
 	__u32 index;
@@ -506,8 +490,7 @@ int jvs_on_vm_initialized(struct pt_regs *ctx)
 }
 
 /* jni_CallVoidMethod(): the instrument library calls premain by it */
-SEC("?uprobe")
-int jvs_on_premain(struct pt_regs *ctx)
+JVS_FN int jvs_on_premain(void)
 {
 	struct jvs_class_thread *thread;
 	__u32 index, tid = bpf_get_current_pid_tgid();
@@ -521,8 +504,7 @@ int jvs_on_premain(struct pt_regs *ctx)
 }
 
 /* jni_CallStaticVoidMethod(): the launcher calls main by it */
-SEC("?uprobe")
-int jvs_on_main(struct pt_regs *ctx)
+JVS_FN int jvs_on_main(void)
 {
 	struct jvs_class_thread *thread;
 	__u32 index, tid = bpf_get_current_pid_tgid();
@@ -535,4 +517,58 @@ int jvs_on_main(struct pt_regs *ctx)
 	thread->premain = 0;
 	send_phase(index, JVS_CLASS_PHASE_MAIN);
 	return 0;
+}
+
+/* ---- programs */
+
+static __always_inline int on_site(struct pt_regs *ctx)
+{
+	switch (bpf_get_attach_cookie(ctx)) {
+	case JVS_CLASS_SITE_PARSE:
+		return jvs_on_class_parse(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx),
+					  PT_REGS_PARM3(ctx), PT_REGS_SP(ctx));
+	case JVS_CLASS_SITE_HOOK:
+		return jvs_on_class_hook(PT_REGS_PARM1(ctx), PT_REGS_PARM4(ctx),
+					 PT_REGS_PARM5(ctx));
+	case JVS_CLASS_SITE_PARSER:
+		return jvs_on_class_parser(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx),
+					   PT_REGS_PARM3(ctx), PT_REGS_PARM4(ctx), PT_REGS_SP(ctx));
+	case JVS_CLASS_SITE_PARSED:
+		return jvs_on_class_parsed(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_NOTIFIED:
+		return jvs_on_class_notified(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx));
+	case JVS_CLASS_SITE_LOAD:
+		return on_class_load(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_UNLOAD:
+		return jvs_on_class_unload(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_REDEFINED:
+		return jvs_on_class_redefined(PT_REGS_PARM4(ctx));
+	case JVS_CLASS_SITE_LOADER:
+		return jvs_on_class_loader(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_LOADER_END:
+		return jvs_on_class_loader_end(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_INIT:
+		return jvs_on_class_init(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_INITIALIZED:
+		return on_class_initialized(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_VM_INITIALIZED:
+		return jvs_on_vm_initialized();
+	case JVS_CLASS_SITE_PREMAIN:
+		return jvs_on_premain();
+	case JVS_CLASS_SITE_MAIN:
+		return jvs_on_main();
+	}
+	return 0;
+}
+
+SEC("?uprobe")
+int jvs_class_entry(struct pt_regs *ctx)
+{
+	return on_site(ctx);
+}
+
+SEC("?uprobe")
+int jvs_class_entry_multi(struct pt_regs *ctx)
+{
+	return on_site(ctx);
 }

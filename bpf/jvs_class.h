@@ -31,6 +31,25 @@ struct jvs_class_layout {
 };
 _Static_assert(sizeof(struct jvs_class_layout) == 48, "no holes");
 
+/* Probed functions: the cookies of the links. live/classes.c has their names. */
+enum jvs_class_site {
+	JVS_CLASS_SITE_PARSE = 1,
+	JVS_CLASS_SITE_HOOK,
+	JVS_CLASS_SITE_PARSER,
+	JVS_CLASS_SITE_PARSED,
+	JVS_CLASS_SITE_NOTIFIED,
+	JVS_CLASS_SITE_LOAD,
+	JVS_CLASS_SITE_UNLOAD,
+	JVS_CLASS_SITE_REDEFINED,
+	JVS_CLASS_SITE_LOADER,
+	JVS_CLASS_SITE_LOADER_END,
+	JVS_CLASS_SITE_INIT,
+	JVS_CLASS_SITE_INITIALIZED,
+	JVS_CLASS_SITE_VM_INITIALIZED,
+	JVS_CLASS_SITE_PREMAIN,
+	JVS_CLASS_SITE_MAIN,
+};
+
 /* Counters, per target: index target * JVS_CLASS_COUNT_NR + counter. X(NAME, "name in outputs"). */
 #define JVS_CLASS_COUNTER_LIST(X)                                                                \
 	X(LOADED, "loaded") /* real loads: each is sent, ignored by a rule or lost */            \

@@ -10,6 +10,7 @@
 #include "jvm/flags.h"
 #include "jvm/launch.h"
 #include "jvm/layout.h"
+#include "jvm/loader.h"
 #include "jvm/method.h"
 #include "jvm/names.h"
 #include "jvm/nmethod.h"
@@ -264,6 +265,11 @@ void jvm_main_class(const struct target *t, const struct jvm *jvm, char *to, siz
 void jvm_arguments(const struct target *t, const struct jvm *jvm, char *to, size_t size)
 {
 	launch_arguments(t, jvm ? &jvm->hotspot : NULL, to, size);
+}
+
+int jvm_class_layout(const struct jvm *jvm, struct jvs_class_layout *out)
+{
+	return loader_layout(jvm->target, &jvm->hotspot, out);
 }
 
 uint32_t jvm_thread_state(const struct jvm *jvm, uint32_t raw)

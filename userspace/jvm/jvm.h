@@ -9,6 +9,7 @@
 
 #include "bpf/jvs_abi.h"
 
+struct jvs_class_layout;
 struct maps;
 struct target;
 
@@ -163,6 +164,9 @@ int jvm_describe(struct jvm *jvm, const struct jvs_frame *frame, bool leaf,
  */
 void jvm_number_methods(struct jvm *jvm, const struct jvs_frame *const *frames, size_t count,
 			uint32_t *numbers);
+
+/* What is needed to read classes and their loaders: see loader.h. */
+int jvm_class_layout(const struct jvm *jvm, struct jvs_class_layout *out);
 
 /* Bytes of memory the caches hold. */
 size_t jvm_memory(const struct jvm *jvm);

@@ -102,6 +102,12 @@ struct fields {
 	struct field klass_source_file;
 	struct field klass_constants;
 	struct field klass_name;
+	struct field klass_layout_helper; /* int, below 0 for arrays */
+	struct field klass_loader;	  /* ClassLoaderData* */
+	struct field loader_head;	  /* static, ClassLoaderData*, 9+ */
+	struct field loader_next;
+	struct field archive_base; /* static, of the classes in the CDS archive, 17+ */
+	struct field archive_top;  /* static */
 	struct field symbol_length;
 	struct field symbol_length_and_refcount; /* length in the upper half, 12 to 14 */
 	struct field symbol_body;
