@@ -108,7 +108,7 @@ struct colours {
 	uint64_t bad;	 /* bits that no reference has which is up to date */
 	uint64_t offset; /* bits of the address; 21 on: 0 */
 	uint64_t good;
-	uint64_t shift; /* 21 on: the address is above the colours */
+	uint64_t shift; /* 21 on: of a reference that is up to date, to its address */
 };
 
 /* A member of ZGlobalsForVMStructs points to the variable. Leaves *out when there is none. */
@@ -151,6 +151,28 @@ struct look {
 	uint64_t thread, name, value;
 };
 
+/*
+ * From 21 on the address of a reference begins above that one of its four bits that says since
+ * which collection it is up to date (zAddress.inline.hpp, load_shift_lookup): the reference tells
+ * itself. On other processors than x86 it begins above all four.
+ */
+#define Z_SINCE_SHIFT 12
+#define Z_SINCE_BITS  4
+#ifdef __x86_64__
+#define Z_SHIFT_VARIES true
+#else
+#define Z_SHIFT_VARIES false
+#endif
+
+static uint64_t shift_of(const struct colours *c, uint64_t reference)
+{
+	uint64_t since = reference >> Z_SINCE_SHIFT & ((1u << Z_SINCE_BITS) - 1);
+
+	if (!Z_SHIFT_VARIES || !since)
+		return c->shift;
+	return Z_SINCE_SHIFT + 1 + (uint64_t)__builtin_ctzll(since);
+}
+
 static uint64_t address_of(struct look *look, uint64_t reference)
 {
 	const struct colours *c = &look->colours;
@@ -160,7 +182,7 @@ static uint64_t address_of(struct look *look, uint64_t reference)
 	look->old |= (reference & c->bad) != 0;
 	if (c->offset)
 		return (reference & c->offset) | c->good;
-	return reference >> c->shift;
+	return reference >> shift_of(c, reference);
 }
 
 /* A field that refers to an object: as it is in memory, and the object's address. */

@@ -10,6 +10,10 @@
 #include "model/recording.h"
 #include "target/target.h"
 
+/* Between two times that a thread's Java name is asked for. */
+#define ASK_MIN_NS 20000000ull
+#define ASK_MAX_NS 1000000000ull
+
 #define STACKS_PER_GENERATION (1u << 17)
 #define GROUP_JAVA	      "java"
 #define GROUP_NATIVE	      "native"
@@ -160,7 +164,6 @@ static void name_thread(struct process *p, struct recording *rec, struct rec_thr
 		return; /* it is gone: what it was called stays */
 	group = groups_of_thread(name, java || known);
 	if (known && p->jvm) {
-		known->asked = true;
 		if (!jvm_thread_name(p->jvm, known->java_thread, name, name))
 			known->named = true;
 		else if (known->named && thread->name)
@@ -175,15 +178,32 @@ void decode_name_thread(struct process *p, struct recording *rec, struct rec_thr
 	name_thread(p, rec, thread, false);
 }
 
-static struct rec_thread *thread_of(struct process *p, struct recording *rec, pid_t tid, bool java,
-				    uint32_t *id)
+/*
+ * Whether to ask for a Java name now. A collector that moves objects beside the threads leaves a
+ * reference as it was for a while, to where nothing is any more, and then the name cannot be read.
+ */
+static bool is_to_be_asked(struct known_thread *known, uint64_t now_ns)
 {
-	const struct known_thread *known = java_thread_of(p, tid);
+	if (!known || known->named || now_ns < known->ask_ns)
+		return false;
+	known->wait_ns = known->wait_ns < ASK_MAX_NS / 2 ? known->wait_ns * 2 : ASK_MAX_NS;
+	if (known->wait_ns < ASK_MIN_NS)
+		known->wait_ns = ASK_MIN_NS;
+	known->ask_ns = now_ns + known->wait_ns;
+	return true;
+}
+
+static struct rec_thread *thread_of(struct process *p, struct recording *rec,
+				    const struct jvs_cpu_sample *sample, uint32_t *id)
+{
+	pid_t tid = (pid_t)sample->event.tid;
+	bool java = sample->thread_state != JVS_THREAD_STATE_UNKNOWN;
 	struct rec_thread *thread;
 
 	*id = rec_thread(rec, p->rec_jvm, tid);
 	thread = rec_thread_get(rec, *id);
-	if (thread && (!thread->name || (known && !known->asked)))
+	if (thread &&
+	    (!thread->name || is_to_be_asked(java_thread_of(p, tid), sample->event.time_ns)))
 		name_thread(p, rec, thread, java);
 	else if (thread && java && strcmp(rec_text(rec, thread->group), GROUP_NATIVE) == 0)
 		thread->group = rec_string(rec, GROUP_JAVA, strlen(GROUP_JAVA));
@@ -241,8 +261,7 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 	}
 	if (d->hooks && d->hooks->sample)
 		d->hooks->sample(d->hooks->ctx, sample, key.stack);
-	thread = thread_of(p, rec, (pid_t)sample->event.tid,
-			   sample->thread_state != JVS_THREAD_STATE_UNKNOWN, &key.thread);
+	thread = thread_of(p, rec, sample, &key.thread);
 	key.jvm = p->rec_jvm;
 	if (sample->source != JVS_SLOT_SAMPLE)
 		return; /* a test's: a switch is no CPU time */

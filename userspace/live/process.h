@@ -77,7 +77,8 @@ struct known_thread {
 	uint64_t last_cpu_ns;
 	uint64_t before_cpu_ns; /* used by ended threads that had the same tid */
 	uint32_t round;		/* last seen in */
-	bool asked;		/* for its Java name */
+	uint64_t ask_ns;	/* from when on its Java name is asked for (again) */
+	uint64_t wait_ns;	/* between the last time and the next */
 	bool named;		/* by it */
 };
 
