@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/strbuf.h"
 #include "base/text.h"
 #include "cli/outputs.h"
 #include "exporters/exporter.h"
@@ -81,85 +80,9 @@ static int set_format(struct options *options, const char *arg)
 	return SAID;
 }
 
-/* The names; what is not recorded yet is not here and so refused. */
-static const struct {
-	const char *name;
-	unsigned int bit;
-} events[] = {
-	{ "cpu", LIVE_EVENT_CPU },
-	{ "native", LIVE_EVENT_NATIVE },
-	{ "native=libc", LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC },
-	{ "class", LIVE_EVENT_CLASS },
-	{ "counter", LIVE_EVENT_COUNTER },
-	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_COUNTER },
-};
-
-const char *options_events_text(unsigned int events_on, char *to, size_t size)
-{
-	struct strbuf text = { .max = size - 1 };
-
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
-		bool libc = events[i].bit == LIVE_EVENT_NATIVE && events_on & LIVE_EVENT_LIBC;
-
-		if (strcmp(events[i].name, "all") && !libc &&
-		    (events[i].bit & events_on) == events[i].bit)
-			strbuf_printf(&text, "%s%s", text.len ? "," : "", events[i].name);
-	}
-	snprintf(to, size, "%s", strbuf_text(&text));
-	strbuf_free(&text);
-	return to;
-}
-
-static unsigned int event_bit(const char *name, size_t len)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
-		if (strlen(events[i].name) == len && !memcmp(events[i].name, name, len))
-			return events[i].bit;
-	}
-	return 0;
-}
-
-static void say_no_event(const char *arg, const char *name, size_t len)
-{
-	struct strbuf names = { .max = 256 };
-
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		strbuf_printf(&names, " %s", events[i].name);
-	log_error("-e %s: no event '%.*s' (there is%s)", arg, (int)len, name, strbuf_text(&names));
-	strbuf_free(&names);
-}
-
-/* A list that only takes away begins with the default, any other with nothing. */
 static int set_events(struct options *options, const char *arg)
 {
-	unsigned int plus = 0;
-	unsigned int minus = 0;
-	const char *at = arg;
-	size_t len;
-
-	for (;; at += len + 1) {
-		bool off = *at == '-';
-		unsigned int bit;
-
-		at += off;
-		len = strcspn(at, ",");
-		bit = event_bit(at, len);
-		if (!bit) {
-			say_no_event(arg, at, len);
-			return SAID;
-		}
-		/* There is no libc's memory without the VM's. */
-		if (off && bit & LIVE_EVENT_NATIVE)
-			bit |= LIVE_EVENT_LIBC;
-		*(off ? &minus : &plus) |= bit;
-		if (!at[len])
-			break;
-	}
-	options->events = (plus ? plus : options->events) & ~minus;
-	if (options->events)
-		return 0;
-	log_error("-e %s: nothing is left to record", arg);
-	return SAID;
+	return options_read_events(arg, &options->events) ? SAID : 0;
 }
 
 static int set_u32(const char *arg, uint64_t lo, uint64_t hi, uint32_t *out)

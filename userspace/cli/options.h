@@ -100,6 +100,13 @@ struct options {
  */
 int options_parse(enum option_command command, int argc, char **argv, struct options *out);
 
+/*
+ * The argument of -e: names with commas, a '-' before one takes it away. A list that only takes
+ * away begins with what was chosen, any other with nothing. -EINVAL, logged, leaves *chosen as it
+ * was or empty.
+ */
+int options_read_events(const char *arg, unsigned int *chosen);
+
 /* The names of events (enum live_event, or-ed), with commas. Returns to. */
 const char *options_events_text(unsigned int events, char *to, size_t size);
 
