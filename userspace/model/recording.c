@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/classes.h"
 #include "model/recording_impl.h"
 
 #define FIRST_CAPACITY 64
@@ -66,6 +67,7 @@ void rec_free(struct recording *rec)
 	for (uint32_t i = 0; i < rec->quality_count; i++)
 		free(rec->quality[i].name);
 	free(rec->quality);
+	rec_classes_free(rec->classes);
 	free(rec);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/classes.h"
 #include "model/recording_impl.h"
 
 #define DROPPED UINT32_MAX
@@ -112,6 +113,19 @@ static void add_sample(struct edit *e, const struct rec_sample *old)
 		rec_sample(e->to, &row);
 }
 
+static void make_stack(uint32_t *stack, void *ctx)
+{
+	new_stack(ctx, *stack);
+}
+
+/* What is dropped is a sample: a class that was loaded there stays, without its stack. */
+static void change_stack(uint32_t *stack, void *ctx)
+{
+	const struct edit *e = ctx;
+
+	*stack = e->stacks[*stack] == DROPPED ? 0 : e->stacks[*stack];
+}
+
 static int add_all(struct edit *e)
 {
 	const struct rec_sample *samples;
@@ -125,6 +139,7 @@ static int add_all(struct edit *e)
 	rec_samples_keep(e->to, true);
 	for (size_t i = 0; i < count && !rec_error(e->to); i++)
 		add_sample(e, &samples[i]);
+	rec_classes_each_stack(e->from, make_stack, e);
 	return rec_error(e->to);
 }
 
@@ -165,8 +180,10 @@ int rec_edit_stacks(struct recording *rec, rec_edit_fn *edit, void *ctx)
 
 	if (!err)
 		err = add_all(&e);
-	if (!err)
+	if (!err) {
+		rec_classes_each_stack(rec, change_stack, &e);
 		take_tables(rec, e.to);
+	}
 	rec_free(e.to);
 	free(e.methods);
 	free(e.frames);

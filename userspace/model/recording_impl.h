@@ -63,6 +63,8 @@ struct recording {
 	uint32_t samples_capacity;
 	bool samples_kept;
 
+	struct rec_classes *classes; /* owned; NULL: none were looked at. See classes.h */
+
 	struct rec_quality_row *quality; /* owned, and so is each name */
 	uint32_t quality_count;
 	uint32_t quality_capacity;
