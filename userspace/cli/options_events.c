@@ -31,7 +31,7 @@ const char *options_events_text(unsigned int events_on, char *to, size_t size)
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		bool libc = events[i].bit == LIVE_EVENT_NATIVE && events_on & LIVE_EVENT_LIBC;
 
-		if (strcmp(events[i].name, "all") && !libc &&
+		if (strcmp(events[i].name, "all") != 0 && !libc &&
 		    (events[i].bit & events_on) == events[i].bit)
 			strbuf_printf(&text, "%s%s", text.len ? "," : "", events[i].name);
 	}
