@@ -95,6 +95,21 @@ def short_threads(run, life_ms):
     run.note("%.1f %% of %.1f s, %d threads" % (share, used / 1e9, len(mine)))
 
 
+@test("samples of threads that have ended", each_jdk=False)
+def ended_threads(run):
+    """Half of a thread that does nothing is its end, where it has no user registers any more."""
+    jvm = run.java("ShortThreads", 4, 0, wait=True, hold=10)
+    recording, _ = run.record_all(jvm, "-F", 4999)
+    quality = recording.quality
+    exiting = quality["truncated_by"].get("exiting", 0)
+    expect(exiting >= 20, "only %d samples of threads that have ended" % exiting)
+    expect(not quality["broken_by"].get("no_registers"), "broken: %s" % quality["broken_by"])
+    bare = total(s for s in recording.samples()
+                 if s.frames and all(frame.kind == "kernel" for frame in s.frames))
+    expect(bare == exiting, "%d of them are kernel frames alone" % bare)
+    run.note("%d of %d samples" % (exiting, quality["samples"]))
+
+
 NAMES = {
     "short",
     "a name that is longer than fifteen bytes",
