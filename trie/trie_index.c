@@ -11,10 +11,8 @@
 #include "trie/trie_walk.h"
 
 #define STRIDE_MAX   8
-#define BITS_MIN     4
-#define BITS_MAX     16
-#define SLOTS_MAX    (1u << BITS_MAX)
-#define TAKEN_MAX    ((size_t)1 << (BITS_MAX + 1))
+#define SLOTS_MIN    16
+#define SLOTS_MAX    (1u << 16)
 #define CHILDREN_MAX 1024
 #define SPREAD	     0x9e3779b97f4a7c15ull /* 2^64 divided by the golden ratio */
 
@@ -61,8 +59,7 @@ struct maker {
 	bool *taken;	 /* by slot */
 	bool *salted;	 /* by salt */
 	uint16_t next_salt;
-	unsigned int bits; /* there are (1 << bits) + more slots */
-	uint32_t more;
+	uint32_t hashed;      /* slots that hashes lead to */
 	uint32_t first_count; /* states after the first byte */
 };
 
@@ -281,10 +278,10 @@ static int make_states(struct maker *m)
 
 /* ---- a slot for each child */
 
-/* A table need not be a power of two: a salt also moves all of its hashes, by less than "more". */
-static inline size_t hash(uint64_t bytes, uint16_t salt, unsigned int shift, uint32_t more)
+/* A slot below "hashed", which need not be a power of two. */
+static inline uint32_t hash(uint64_t bytes, uint16_t salt, uint32_t hashed)
 {
-	return (size_t)((bytes ^ salt * SPREAD) * SPREAD >> shift) + (salt * more >> 16);
+	return (uint32_t)(((bytes ^ salt) * SPREAD >> 32) * hashed >> 32);
 }
 
 /* Whether all children find a free slot with this salt; then they have it. */
@@ -294,8 +291,7 @@ static bool place_with(struct maker *m, const struct state *s, uint16_t salt)
 	uint32_t placed = 0;
 
 	while (placed < s->children) {
-		child[placed].slot =
-			(uint32_t)hash(child[placed].key & s->mask, salt, 64 - m->bits, m->more);
+		child[placed].slot = hash(child[placed].key & s->mask, salt, m->hashed);
 		if (m->taken[child[placed].slot])
 			break;
 		m->taken[child[placed++].slot] = true;
@@ -334,7 +330,7 @@ static int more_children(const void *one, const void *other, void *states)
 /* States with many children need many free slots at once, so they are placed first. */
 static bool place_all(struct maker *m)
 {
-	memset(m->taken, 0, ((1u << m->bits) + m->more) * sizeof(*m->taken));
+	memset(m->taken, 0, m->hashed * sizeof(*m->taken));
 	memset(m->salted, 0, (UINT16_MAX + 1) * sizeof(*m->salted));
 	m->next_salt = 1;
 	for (uint32_t i = 0; i < m->state_count; i++) {
@@ -346,33 +342,22 @@ static bool place_all(struct maker *m)
 	return true;
 }
 
-/* By a quarter, up to the next power of two. */
-static void enlarge(struct maker *m)
-{
-	m->more += 1u << (m->bits - 2);
-	if (m->more == 1u << m->bits) {
-		m->bits++;
-		m->more = 0;
-	}
-}
-
 /* In the smallest table in which all find a place. */
 static int place(struct maker *m)
 {
 	m->order = calloc(m->state_count + 1, sizeof(*m->order));
-	m->taken = malloc(TAKEN_MAX * sizeof(*m->taken));
+	m->taken = malloc(SLOTS_MAX * sizeof(*m->taken));
 	m->salted = malloc((UINT16_MAX + 1) * sizeof(*m->salted));
 	if (!m->order || !m->taken || !m->salted)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->state_count; i++)
 		m->order[i] = i;
 	qsort_r(m->order, m->state_count, sizeof(*m->order), more_children, m->states);
-	m->bits = BITS_MIN;
-	while (m->bits < BITS_MAX && (1u << m->bits) + m->more < m->child_count)
-		enlarge(m);
-	while (m->bits <= BITS_MAX && !place_all(m))
-		enlarge(m);
-	return m->bits <= BITS_MAX ? 0 : -E2BIG;
+	for (m->hashed = SLOTS_MIN; m->hashed <= SLOTS_MAX; m->hashed += m->hashed / 8) {
+		if (m->hashed >= m->child_count && place_all(m))
+			return 0;
+	}
+	return -E2BIG;
 }
 
 /* ---- the index */
@@ -390,14 +375,16 @@ static struct trie_index_slot slot_of(const struct state *s)
 static void fill_slots(const struct maker *m, struct trie_index *index)
 {
 	struct trie_index_slot *slots = index->slots;
-	size_t size = index->slot_count - m->first_count;
+	uint32_t none = m->hashed + m->first_count;
 
 	/* No bytes are compared, and none are not enough: never a match. */
-	for (size_t i = 0; i < size; i++)
-		slots[i] = (struct trie_index_slot){ .key = 1 };
+	for (uint32_t i = 0; i <= none; i++)
+		slots[i] = (struct trie_index_slot){ .key = 1, .number = TRIE_NONE };
+	for (size_t i = 0; i < 256; i++)
+		index->first[i] = none;
 	for (uint32_t i = 0; i < m->first_count; i++) {
-		slots[size + i] = slot_of(&m->states[i]);
-		index->first[m->states[i].byte] = (uint32_t)(size + i);
+		slots[m->hashed + i] = slot_of(&m->states[i]);
+		index->first[m->states[i].byte] = m->hashed + i;
 	}
 	index->first['/'] = index->first['.'];
 	for (uint32_t i = 0; i < m->state_count; i++) {
@@ -425,9 +412,8 @@ static int make(struct maker *m, const struct trie *trie, struct trie_index *ind
 	if (err)
 		return err;
 	index->trie = *trie;
-	index->shift = 64 - m->bits;
-	index->more = m->more;
-	index->slot_count = (1u << m->bits) + m->more + m->first_count;
+	index->hashed = m->hashed;
+	index->slot_count = (size_t)m->hashed + m->first_count + 1;
 	index->slots = calloc(index->slot_count, sizeof(*index->slots));
 	if (!index->slots)
 		return -ENOMEM;
@@ -458,22 +444,19 @@ int trie_index_build(const struct trie *trie, struct trie_index *out)
 
 int trie_index_find(const struct trie_index *index, const void *name, size_t len, size_t from)
 {
-	const uint8_t *at = (const uint8_t *)name + from, *end = (const uint8_t *)name + len;
 	const struct trie_index_slot *state, *next;
+	const uint8_t *at, *last;
 	uint64_t bytes;
-	uint32_t first;
 
 	if (from >= len || len - from <= LEFT_MIN)
 		return trie_find(&index->trie, name, len, from);
-	first = index->first[*at++];
-	if (!first)
-		return TRIE_NONE;
-	for (state = &index->slots[first]; state->stride; state = next) {
-		if (end - at < LEFT_MIN)
+	at = (const uint8_t *)name + from;
+	last = (const uint8_t *)name + len - LEFT_MIN;
+	for (state = &index->slots[index->first[*at++]]; state->stride; state = next) {
+		if (at > last)
 			return trie_find(&index->trie, name, len, from);
 		memcpy(&bytes, at, sizeof(bytes));
-		next = &index->slots[hash(bytes & state->mask, state->salt, index->shift,
-					  index->more)];
+		next = &index->slots[hash(bytes & state->mask, state->salt, index->hashed)];
 		if ((bytes & next->compared) != next->key || next->parent != state->salt)
 			break;
 		at += state->stride;

@@ -19,12 +19,10 @@
  */
 struct trie_index {
 	struct trie trie; /* borrowed; asked about short names, and where few bytes are left */
-	struct trie_index_slot
-		*slots; /* owned: (1 << (64 - shift)) + more, then the first states */
+	struct trie_index_slot *slots; /* owned: the hashed ones, then the first states */
 	size_t slot_count;
-	unsigned int shift;
-	uint32_t more;
-	uint32_t first[256]; /* by the first byte of a name: its state in slots; 0 no rule */
+	uint32_t hashed;
+	uint32_t first[256]; /* by the first byte of a name: its state in slots */
 };
 
 /* The state after the bytes in key, which follow the state whose salt is "parent". */
