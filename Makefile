@@ -29,7 +29,7 @@ BPFFLAGS  := -target bpf -mcpu=v3 -std=gnu17 -O2 -g -MMD -MP -Wall -Wextra -Werr
 	     -Ivmlinux -idirafter /usr/include/$(MACHINE)-linux-gnu
 
 # make unit DIRS="base target" compiles and tests only these folders.
-DIRS      ?= base trie model target jvm jfr import live cli
+DIRS      ?= base trie model target jvm ledger jfr import live cli
 MAIN_SRC  := userspace/cli/main.c
 SRC       := $(filter-out $(MAIN_SRC),$(foreach d,$(DIRS),$(wildcard userspace/$(d)/*.c)) \
 	     $(if $(filter model,$(DIRS)),$(wildcard exporters/*.c)) $(wildcard trie/trie*.c))

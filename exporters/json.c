@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/map64.h"
+#include "exporters/json_ledger.h"
 #include "exporters/json_stream.h"
 
 /*
@@ -503,6 +504,17 @@ static void write_threads(struct document *doc)
 	free(samples);
 }
 
+/* Only when native memory was looked at. */
+static void write_native(struct document *doc)
+{
+	if (!json_has_ledger(doc->rec))
+		return;
+	json_key(&doc->json, "native");
+	json_map(&doc->json);
+	json_ledger(&doc->json, doc->rec);
+	json_map_end(&doc->json);
+}
+
 static void write_document(struct document *doc)
 {
 	json_map(&doc->json);
@@ -516,6 +528,8 @@ static void write_document(struct document *doc)
 	write_profiles(doc);
 	write_threads(doc);
 	write_filter(doc);
+	write_native(doc);
+	json_timeline(&doc->json, doc->rec);
 	json_map_end(&doc->json);
 }
 

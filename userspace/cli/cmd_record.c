@@ -18,6 +18,7 @@
 #include "cli/summary.h"
 #include "cli/triefile.h"
 #include "cli/watch.h"
+#include "ledger/ledgers.h"
 #include "live/live.h"
 #include "model/recording.h"
 #include "target/maps.h"
@@ -52,6 +53,7 @@ struct record {
 	struct watch watch;
 	struct status status;
 	struct outputs outputs;
+	struct ledgers ledgers;
 	struct trie_words words; /* of --trie FILE */
 	struct trie trie;
 	struct filter filter;
@@ -141,6 +143,8 @@ static int on_tick(void *ctx)
 		return alive;
 	if (loop_now_ns() - record->start_ns > HURRY_NS)
 		hurry_end(&record->hurries);
+	if (record->options->events & LIVE_EVENT_COUNTER)
+		ledgers_tick(&record->ledgers, record->rec);
 	end = end_chunk(record);
 	if (end)
 		return end;
@@ -458,6 +462,8 @@ static enum exit_status sample(struct record *record)
 
 	end = loop_run(&record->loop, &calls, record, record->options->duration_ns);
 	status_stop(&record->status);
+	if (record->options->events & LIVE_EVENT_COUNTER)
+		ledgers_finish(&record->ledgers, record->rec);
 	err = live_stop(record->live, record->rec);
 	if (end < 0)
 		err = end;
@@ -503,6 +509,7 @@ int cmd_record(const struct options *options)
 	status = err ? exit_of_error(err) : sample(&record);
 
 	status_stop(&record.status);
+	ledgers_free(&record.ledgers);
 	outputs_close(&record.outputs);
 	filter_free(&record.filter);
 	live_close(record.live);

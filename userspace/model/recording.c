@@ -68,6 +68,8 @@ void rec_free(struct recording *rec)
 		free(rec->quality[i].name);
 	free(rec->quality);
 	rec_classes_free(rec->classes);
+	rec_ledgers_free(rec);
+	rec_series_free(rec);
 	free(rec);
 }
 

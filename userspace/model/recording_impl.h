@@ -63,6 +63,18 @@ struct recording {
 	uint32_t samples_capacity;
 	bool samples_kept;
 
+	struct rec_ledger_pair *ledger_pairs; /* owned; see ledger.h */
+	uint32_t ledger_pairs_count;
+	uint32_t ledger_pairs_capacity;
+	struct rec_ledger *ledgers; /* owned; without parts and tags */
+	uint32_t ledgers_count;
+	uint32_t ledgers_capacity;
+
+	struct rec_series *series; /* owned; see series.h */
+	uint32_t series_count;
+	uint32_t series_capacity;
+	uint64_t bucket_ns; /* 0: no value was added */
+
 	struct rec_classes *classes; /* owned; NULL: none were looked at. See classes.h */
 
 	struct rec_quality_row *quality; /* owned, and so is each name */
@@ -83,6 +95,10 @@ void *rec_grow(struct recording *rec, void *rows, uint32_t *capacity, size_t nee
 /* table_add() that remembers -ENOMEM: the id, or 0, with *full when the table has max rows. */
 uint32_t rec_table_add(struct recording *rec, struct table *table, const void *row, uint32_t max,
 		       bool *full);
+
+/* What the two headers keep; for rec_free(). */
+void rec_ledgers_free(struct recording *rec);
+void rec_series_free(struct recording *rec);
 
 /* The stack that stands for those over the limit. */
 uint32_t rec_truncated_stack(struct recording *rec);

@@ -101,6 +101,7 @@ static int read_segments(struct elffile *file, const Elf64_Ehdr *header)
 			.offset = from.p_offset,
 			.vaddr = from.p_vaddr,
 			.file_size = from.p_filesz,
+			.mem_size = from.p_memsz,
 			.align = from.p_align,
 		};
 	}

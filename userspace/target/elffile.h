@@ -22,6 +22,7 @@ struct elffile_segment {
 	uint64_t offset;
 	uint64_t vaddr;
 	uint64_t file_size; /* never reaches beyond the end of the file */
+	uint64_t mem_size;  /* with what is zero at the start and has no bytes in the file */
 	uint64_t align;
 	uint8_t *bytes; /* owned; loaded by image_bytes(), NULL before */
 };

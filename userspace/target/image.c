@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,6 +71,32 @@ int image_open_bytes(uint8_t *bytes, size_t size, const char *name, struct image
 	return err;
 }
 
+/*
+ * The kernel gives every process the same one: ours is read, since reading the target's would
+ * fault its pages in. False when ours has another size.
+ */
+static bool read_own_vdso(uint8_t *to, uint64_t size)
+{
+	const struct mapping *own = NULL;
+	struct maps maps;
+	bool done = false;
+	int fd;
+
+	if (maps_read(getpid(), &maps))
+		return false;
+	for (size_t i = 0; i < maps.count && !own; i++)
+		if (!strcmp(maps.items[i].path, "[vdso]"))
+			own = &maps.items[i];
+	fd = own && own->end - own->start == size ? open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+						  : -1;
+	if (fd >= 0) {
+		done = pread(fd, to, size, (off_t)own->start) == (ssize_t)size;
+		close(fd);
+	}
+	maps_free(&maps);
+	return done;
+}
+
 static int open_vdso(const struct target *t, const struct mapping *mapping, struct image **out)
 {
 	uint64_t size = mapping->end - mapping->start;
@@ -81,7 +108,7 @@ static int open_vdso(const struct target *t, const struct mapping *mapping, stru
 	bytes = malloc(size);
 	if (!bytes)
 		return -ENOMEM;
-	err = target_read(t, mapping->start, bytes, size);
+	err = read_own_vdso(bytes, size) ? 0 : target_read(t, mapping->start, bytes, size);
 	if (!err)
 		err = image_open_bytes(bytes, size, mapping->path, out);
 	if (err)
@@ -193,6 +220,19 @@ uint64_t image_bias(const struct image *image, const struct mapping *mapping)
 	return mapping->start - mapping->offset - (found->vaddr - found->offset);
 }
 
+uint64_t image_end(const struct image *image)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < image->file.segment_count; i++) {
+		const struct elffile_segment *segment = &image->file.segments[i];
+
+		if (segment->type == PT_LOAD && segment->vaddr + segment->mem_size > end)
+			end = segment->vaddr + segment->mem_size;
+	}
+	return end;
+}
+
 int image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *offset)
 {
 	const struct elffile_segment *segment = elffile_segment_at(&image->file, vaddr);
@@ -278,6 +318,21 @@ int image_symbol(struct image *image, const char *name, bool dynamic_only, uint6
 	if (!symbol)
 		return -ENOENT;
 	*vaddr = symbol->vaddr;
+	return 0;
+}
+
+int image_object(struct image *image, const char *name, uint64_t *vaddr, uint64_t *size)
+{
+	const struct symbol *symbol;
+
+	read_full(image);
+	symbol = symbols_named(&image->full, name);
+	if (!symbol)
+		symbol = symbols_named(&image->dynamic, name);
+	if (!symbol)
+		return -ENOENT;
+	*vaddr = symbol->vaddr;
+	*size = symbol->size;
 	return 0;
 }
 

@@ -42,6 +42,9 @@ size_t image_build_id(const struct image *image, uint8_t id[IMAGE_BUILD_ID_MAX])
 /* ELF virtual address = address in the target - bias, for a mapping of this image. */
 uint64_t image_bias(const struct image *image, const struct mapping *mapping);
 
+/* Where its last segment ends in memory, behind data that no file has. 0: nowhere. */
+uint64_t image_end(const struct image *image);
+
 /* File offset of a virtual address, for uprobes. -ENOENT when no segment of the file holds it. */
 int image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *offset);
 
@@ -54,6 +57,9 @@ bool image_eh_frame_hdr(const struct image *image, uint64_t *vaddr, size_t *size
 /* Address of a defined symbol. -ENOENT. Only .dynsym is searched when dynamic_only is set (cheap).
  */
 int image_symbol(struct image *image, const char *name, bool dynamic_only, uint64_t *vaddr);
+
+/* The same of any table, with the size that the symbol has. */
+int image_object(struct image *image, const char *name, uint64_t *vaddr, uint64_t *size);
 
 /*
  * The function that holds vaddr: its mangled name, valid as long as the image, and the distance

@@ -19,14 +19,14 @@
 #include "base/text.h"
 #include "target/discover.h"
 #include "target/maps.h"
+#include "target/pagemap.h"
 #include "target/proc.h"
 
 #define STATUS_SIZE 4096 /* 1.5 KiB are usual */
 #define STAT_SIZE   1024
 #define COMM_SIZE   64
 
-#define NS_PER_S   1000000000ull
-#define PAGE_BYTES 4096u /* the smallest page: a string is read without crossing one */
+#define NS_PER_S 1000000000ull
 
 /* Fields of stat, proc(5). */
 #define STAT_FLAGS 9
@@ -158,7 +158,7 @@ int target_open(pid_t pid, struct target **out)
 
 	if (!t)
 		return -ENOMEM;
-	*t = (struct target){ .pid = pid, .pidfd = -1, .mem = -1 };
+	*t = (struct target){ .pid = pid, .pidfd = -1, .mem = -1, .pagemap = -1 };
 	err = open_pidfd(pid, &t->pidfd);
 	if (!err)
 		err = read_identity(t);
@@ -180,11 +180,25 @@ void target_close(struct target *t)
 {
 	if (!t)
 		return;
+	if (t->pagemap >= 0)
+		close(t->pagemap);
 	if (t->mem >= 0)
 		close(t->mem);
 	if (t->pidfd >= 0)
 		close(t->pidfd);
 	free(t);
+}
+
+int target_only_present(struct target *t)
+{
+	int fd = pagemap_open(t->pid);
+
+	if (fd < 0)
+		return fd;
+	if (t->pagemap >= 0)
+		close(t->pagemap);
+	t->pagemap = fd;
+	return 0;
 }
 
 bool target_alive(const struct target *t)
@@ -222,6 +236,8 @@ int target_read(const struct target *t, uint64_t addr, void *to, size_t size)
 	/* Neither is memory of a process; both would be refused as a file offset. */
 	if (addr > INT64_MAX || size > INT64_MAX - addr)
 		return -EFAULT;
+	if (t->pagemap >= 0 && !pagemap_all_present(t->pagemap, addr, size))
+		return target_alive(t) ? -EFAULT : -ESRCH;
 	while (done < size) {
 		got = pread(t->mem, (char *)to + done, size - done, (off_t)(addr + done));
 		if (got > 0) {
@@ -250,6 +266,9 @@ static size_t read_together(const struct target *t, struct target_part *parts, s
 	size_t done = 0;
 	ssize_t got;
 
+	/* What is present must be asked of each. */
+	if (t->pagemap >= 0)
+		return 0;
 	for (size_t i = 0; i < count; i++) {
 		local[i] = (struct iovec){ parts[i].to, parts[i].size };
 		/* Only an address of the target, never used here. */
@@ -319,6 +338,7 @@ ssize_t target_read_string(const struct target *t, uint64_t addr, char *to, size
 	int err;
 
 	while (len < size) {
+		/* A string is read without crossing a page. */
 		part = PAGE_BYTES - (addr + len) % PAGE_BYTES;
 		if (part > size - len)
 			part = size - len;

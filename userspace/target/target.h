@@ -18,6 +18,7 @@ struct target {
 	pid_t ns_pid;		/* as its innermost pid namespace sees it: last number of NSpid */
 	int pidfd;		/* readable (EPOLLIN) when the process has ended */
 	int mem;		/* /proc/PID/mem, read only */
+	int pagemap;		/* /proc/PID/pagemap; -1: see target_only_present */
 	uint64_t start_time_ns; /* since the epoch */
 };
 
@@ -30,6 +31,13 @@ struct target {
  */
 int target_open(pid_t pid, struct target **out);
 void target_close(struct target *t);
+
+/*
+ * From now on only pages that are present are read, so that looking takes the process no memory:
+ * a read that touches an absent one is -EFAULT. Twice the system calls. Returns 0 or a negative
+ * errno.
+ */
+int target_only_present(struct target *t);
 
 /*
  * Reads size bytes at addr of the target. All or nothing. Returns 0, -EFAULT (not mapped or not

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map64.h"
+#include "jvm/memory_impl.h"
+#include "target/maps.h"
+#include "target/target.h"
+
+/*
+ * Metaspace and class space. From 17 on a context (a variable only .symtab knows) has a list of
+ * its nodes. Else classes are looked at: the mapping that holds a Klass is class space, the one
+ * that holds its constant pool is metaspace.
+ */
+
+#define NODES_MAX   65536 /* of 64 MiB */
+#define KLASSES_MAX 20000 /* looked at without the list: each mapping holds thousands */
+
+/* MetaspaceContext: vtable or name, the list. VirtualSpaceList: name, limit, first node. */
+#define CONTEXT_LIST 8
+#define LIST_FIRST   16
+
+static bool find_nodes(const struct memory_walk *walk, uint64_t variable, enum vm_use use)
+{
+	uint64_t context, list, node, words[3]; /* a node: the next one, base, bytes */
+	uint32_t count = 0;
+
+	if (!variable)
+		return false;
+	context = memory_word(walk, variable, 0);
+	list = context ? memory_word(walk, context, CONTEXT_LIST) : 0;
+	node = list ? memory_word(walk, list, LIST_FIRST) : 0;
+	while (node && count < NODES_MAX && memory_words(walk, node, words, 3)) {
+		memory_found(walk, use, "nodes", words[1], words[1] + words[2]);
+		node = words[0];
+		count++;
+	}
+	return count > 0;
+}
+
+struct class_look {
+	const struct memory_walk *walk;
+	struct map64 told; /* starts of mappings */
+	uint32_t looked;
+};
+
+static void tell_mapping(struct class_look *look, enum vm_use use, uint64_t addr)
+{
+	const struct mapping *mapping = addr ? maps_find(look->walk->maps, addr) : NULL;
+	uint32_t known;
+
+	if (!mapping || mapping->path[0] || map64_get(&look->told, mapping->start, &known) ||
+	    map64_set(&look->told, mapping->start, 1))
+		return;
+	memory_found(look->walk, use, "mappings that hold classes", mapping->start, mapping->end);
+}
+
+static void look_at_class(struct class_look *look, uint64_t klass)
+{
+	const struct memory_members *m = &look->walk->memory->member;
+	int32_t layout;
+
+	look->looked++;
+	tell_mapping(look, VM_CLASS_SPACE, klass);
+	/* Classes of arrays have no constants; their layout is negative. */
+	layout = (int32_t)memory_word(look->walk, klass, m->klass_layout);
+	if (layout >= 0)
+		tell_mapping(look, VM_METASPACE,
+			     memory_word(look->walk, klass, m->klass_constants));
+}
+
+static void look_at_loaders(struct class_look *look)
+{
+	const struct memory_members *m = &look->walk->memory->member;
+	uint64_t loader = memory_word(look->walk, 0, m->cld_head), klass;
+
+	while (loader && look->looked < KLASSES_MAX) {
+		klass = memory_word(look->walk, loader, m->cld_klasses);
+		while (klass && look->looked < KLASSES_MAX) {
+			look_at_class(look, klass);
+			klass = memory_word(look->walk, klass, m->klass_next);
+		}
+		loader = memory_word(look->walk, loader, m->cld_next);
+		look->looked++;
+	}
+}
+
+/* JDK 8: the links between classes, from those the VM has variables of. */
+static void look_along_links(struct class_look *look)
+{
+	const struct vm_memory *memory = look->walk->memory;
+	const uint64_t links[] = { memory->member.klass_super, memory->member.klass_subklass,
+				   memory->member.klass_sibling, memory->member.klass_next };
+	const size_t link_count = sizeof(links) / sizeof(*links);
+	uint64_t *todo = calloc(KLASSES_MAX + MEMORY_KLASSES_MAX, sizeof(*todo));
+	struct map64 seen = { 0 };
+	size_t count = 0;
+	uint32_t known;
+
+	for (uint32_t i = 0; todo && i < memory->klass_count; i++)
+		todo[count++] = memory_word(look->walk, memory->klasses[i], 0);
+	while (count) {
+		uint64_t klass = todo[--count];
+
+		if (!maps_find(look->walk->maps, klass) || map64_get(&seen, klass, &known) ||
+		    seen.count >= KLASSES_MAX || map64_set(&seen, klass, 1))
+			continue;
+		look_at_class(look, klass);
+		for (size_t i = 0; i < link_count && count + link_count < KLASSES_MAX; i++)
+			todo[count++] = memory_word(look->walk, klass, links[i]);
+	}
+	map64_free(&seen);
+	free(todo);
+}
+
+void memory_metaspace(const struct memory_walk *walk)
+{
+	struct class_look look = { .walk = walk };
+	bool found;
+
+	found = find_nodes(walk, walk->memory->symbol.nonclass_context, VM_METASPACE);
+	found |= find_nodes(walk, walk->memory->symbol.class_context, VM_CLASS_SPACE);
+	if (found)
+		return;
+	if (walk->memory->member.cld_klasses != NO_MEMBER)
+		look_at_loaders(&look);
+	else
+		look_along_links(&look);
+	map64_free(&look.told);
+}

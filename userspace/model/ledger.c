@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/ledger.h"
+
+#include <stdlib.h>
+
+#include "model/recording_impl.h"
+
+static const struct rec_line_info lines[REC_LINE_NR] = {
+	[REC_LINE_JAVA_HEAP] = { "java_heap", "objects; all views of it with ZGC" },
+	[REC_LINE_METASPACE] = { "metaspace", "class metadata without classes themselves" },
+	[REC_LINE_CLASS_SPACE] = { "class_space", "classes, where pointers to them are short" },
+	[REC_LINE_CDS] = { "cds_archive", "classes from an archive" },
+	[REC_LINE_CODE] = { "code_cache", "compiled code, stubs, and their segment maps" },
+	[REC_LINE_STACKS] = { "thread_stacks", "stacks of all threads" },
+	[REC_LINE_STACKS_KEPT] = { "thread_stacks_kept", "of ended threads, kept by libc" },
+	[REC_LINE_GC] = { "gc", "tables of the collector outside malloc" },
+	[REC_LINE_VM_OTHER] = { "vm_other", "other memory of the VM" },
+	[REC_LINE_PERF_DATA] = { "perf_data", "performance counters" },
+	[REC_LINE_MALLOC] = { "malloc", "blocks of libc's allocator, of every caller" },
+	[REC_LINE_MALLOC_FREE] = { "malloc_free", "kept by libc's allocator, but free" },
+	[REC_LINE_LIBRARIES] = { "libraries", "code and constants" },
+	[REC_LINE_LIBRARY_DATA] = { "library_data", "variables of libraries and of the loader" },
+	[REC_LINE_FILES] = { "mapped_files", "other mapped files" },
+	[REC_LINE_KERNEL] = { "kernel", "what the kernel maps" },
+	[REC_LINE_UNEXPLAINED] = { "unexplained", "pages that no rule claims" },
+	[REC_LINE_MOVED] = { "moved_while_reading", "came or went between two reads" },
+};
+
+const struct rec_line_info *rec_line_info(enum rec_line line)
+{
+	return &lines[line];
+}
+
+/* Each JVM keeps its first and its latest; all of them are kept until they are dropped. */
+struct rec_ledger_pair {
+	uint32_t jvm;
+	struct rec_ledger first;
+	struct rec_ledger last;
+	bool has_last; /* another than the first */
+};
+
+static struct rec_ledger_pair *find(const struct recording *rec, uint32_t jvm)
+{
+	for (uint32_t i = 0; i < rec->ledger_pairs_count; i++)
+		if (rec->ledger_pairs[i].jvm == jvm)
+			return &rec->ledger_pairs[i];
+	return NULL;
+}
+
+static struct rec_ledger_pair *add(struct recording *rec, uint32_t jvm)
+{
+	struct rec_ledger_pair *rows;
+
+	rows = rec_grow(rec, rec->ledger_pairs, &rec->ledger_pairs_capacity,
+			rec->ledger_pairs_count + 1u, sizeof(*rows));
+	if (!rows)
+		return NULL;
+	rec->ledger_pairs = rows;
+	rows[rec->ledger_pairs_count] = (struct rec_ledger_pair){ .jvm = jvm };
+	return &rows[rec->ledger_pairs_count++];
+}
+
+/* Rows for JFR: without parts and tags. */
+static void keep(struct recording *rec, const struct rec_ledger *ledger)
+{
+	struct rec_ledger *rows;
+
+	if (!rec->samples_kept || rec->ledgers_count == REC_MAX_LEDGERS)
+		return;
+	rows = rec_grow(rec, rec->ledgers, &rec->ledgers_capacity, rec->ledgers_count + 1u,
+			sizeof(*rows));
+	if (!rows)
+		return;
+	rec->ledgers = rows;
+	rows[rec->ledgers_count] = *ledger;
+	rows[rec->ledgers_count].parts = NULL;
+	rows[rec->ledgers_count].part_count = 0;
+	rows[rec->ledgers_count].nmt = NULL;
+	rows[rec->ledgers_count++].nmt_count = 0;
+}
+
+void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger)
+{
+	struct rec_ledger_pair *pair = find(rec, ledger->jvm);
+	bool is_first = !pair;
+
+	keep(rec, ledger);
+	if (is_first)
+		pair = add(rec, ledger->jvm);
+	if (!pair) {
+		rec_ledger_free(ledger);
+		return;
+	}
+	if (is_first) {
+		pair->first = *ledger;
+	} else {
+		rec_ledger_free(&pair->last);
+		pair->last = *ledger;
+		pair->has_last = true;
+	}
+	*ledger = (struct rec_ledger){ 0 };
+}
+
+const struct rec_ledger *rec_ledger_first(const struct recording *rec, uint32_t jvm)
+{
+	const struct rec_ledger_pair *pair = find(rec, jvm);
+
+	return pair ? &pair->first : NULL;
+}
+
+const struct rec_ledger *rec_ledger_last(const struct recording *rec, uint32_t jvm)
+{
+	const struct rec_ledger_pair *pair = find(rec, jvm);
+
+	if (!pair)
+		return NULL;
+	return pair->has_last ? &pair->last : &pair->first;
+}
+
+const struct rec_ledger *rec_ledgers(const struct recording *rec, size_t *count)
+{
+	*count = rec->ledgers_count;
+	return rec->ledgers;
+}
+
+void rec_ledgers_drop(struct recording *rec)
+{
+	rec->ledgers_count = 0;
+}
+
+void rec_ledger_free(struct rec_ledger *ledger)
+{
+	free(ledger->parts);
+	free(ledger->nmt);
+	*ledger = (struct rec_ledger){ 0 };
+}
+
+void rec_ledgers_free(struct recording *rec)
+{
+	for (uint32_t i = 0; i < rec->ledger_pairs_count; i++) {
+		rec_ledger_free(&rec->ledger_pairs[i].first);
+		rec_ledger_free(&rec->ledger_pairs[i].last);
+	}
+	free(rec->ledger_pairs);
+	free(rec->ledgers);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/recording_impl.h"
+
+#define FIRST_BUCKET_NS 1000000000ull
+
+static struct rec_series *find(struct recording *rec, uint32_t jvm, uint32_t name)
+{
+	struct rec_series *rows;
+
+	for (uint32_t i = 0; i < rec->series_count; i++)
+		if (rec->series[i].jvm == jvm && rec->series[i].name == name)
+			return &rec->series[i];
+	if (rec->series_count == REC_MAX_SERIES)
+		return NULL;
+	rows = rec_grow(rec, rec->series, &rec->series_capacity, rec->series_count + 1u,
+			sizeof(*rows));
+	if (!rows)
+		return NULL;
+	rec->series = rows;
+	rows[rec->series_count] = (struct rec_series){ .jvm = jvm, .name = name };
+	return &rows[rec->series_count++];
+}
+
+/* Two buckets become one. */
+static void halve(struct recording *rec)
+{
+	rec->bucket_ns *= 2;
+	for (uint32_t s = 0; s < rec->series_count; s++) {
+		struct rec_series *series = &rec->series[s];
+
+		for (uint32_t i = 0; i < series->buckets; i++) {
+			uint32_t to = i / 2;
+			bool keeps = i % 2 && series->values[to].there && !series->values[i].there;
+
+			if (!keeps)
+				series->values[to] = series->values[i];
+		}
+		for (uint32_t i = (series->buckets + 1) / 2; i < series->buckets; i++)
+			series->values[i].there = false;
+		series->buckets = (series->buckets + 1) / 2;
+	}
+}
+
+/* Room for a bucket; never more than REC_MAX_BUCKETS. */
+static bool make_room(struct recording *rec, struct rec_series *series, uint32_t bucket)
+{
+	uint32_t capacity = series->capacity ? series->capacity : 64;
+	struct rec_value *values;
+
+	while (capacity <= bucket)
+		capacity *= 2;
+	if (capacity == series->capacity)
+		return true;
+	values = reallocarray(series->values, capacity, sizeof(*values));
+	if (!values) {
+		rec->err = -ENOMEM;
+		return false;
+	}
+	memset(values + series->capacity, 0, (capacity - series->capacity) * sizeof(*values));
+	series->values = values;
+	series->capacity = capacity;
+	return true;
+}
+
+void rec_series_add(struct recording *rec, uint32_t jvm, const char *name, int64_t time_ns,
+		    int64_t value)
+{
+	struct rec_series *series = find(rec, jvm, rec_string(rec, name, strlen(name)));
+	int64_t since_ns = time_ns - rec->meta.start_time_ns;
+	uint64_t bucket;
+
+	if (!rec->bucket_ns)
+		rec->bucket_ns = FIRST_BUCKET_NS;
+	if (!series || since_ns < 0)
+		return;
+	while ((uint64_t)since_ns / rec->bucket_ns >= REC_MAX_BUCKETS)
+		halve(rec);
+	bucket = (uint64_t)since_ns / rec->bucket_ns;
+	if (!make_room(rec, series, (uint32_t)bucket))
+		return;
+	series->values[bucket] = (struct rec_value){ .value = value, .there = true };
+	if (series->buckets <= bucket)
+		series->buckets = (uint32_t)bucket + 1;
+}
+
+const struct rec_series *rec_series(const struct recording *rec, size_t *count, uint64_t *bucket_ns)
+{
+	*count = rec->series_count;
+	*bucket_ns = rec->bucket_ns ? rec->bucket_ns : FIRST_BUCKET_NS;
+	return rec->series;
+}
+
+void rec_series_free(struct recording *rec)
+{
+	for (uint32_t i = 0; i < rec->series_count; i++)
+		free(rec->series[i].values);
+	free(rec->series);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_SERIES_H
+#define JVMSCOPE_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recording;
+
+/*
+ * Values over time: one for each bucket of time since the recording began, or none. A bucket is a
+ * second at first; when there are REC_MAX_BUCKETS, it becomes twice as long, and of two values the
+ * later one stays.
+ */
+#define REC_MAX_SERIES	4096
+#define REC_MAX_BUCKETS 3600
+
+struct rec_value {
+	int64_t value;
+	bool there;
+};
+struct rec_series {
+	uint32_t jvm;
+	uint32_t name;		  /* string id: "rss_bytes" */
+	struct rec_value *values; /* owned; [bucket] */
+	uint32_t buckets;
+	uint32_t capacity;
+};
+
+/* Sets the value of the bucket that holds time_ns (since the epoch). */
+void rec_series_add(struct recording *rec, uint32_t jvm, const char *name, int64_t time_ns,
+		    int64_t value);
+
+/* In order of first sight. *bucket_ns is how long a bucket is now. */
+const struct rec_series *rec_series(const struct recording *rec, size_t *count,
+				    uint64_t *bucket_ns);
+
+#endif
