@@ -49,7 +49,7 @@ TRIE_INLINE void trie_loop_by_helper(struct trie_loop *loop)
  * compares dead registers, too, when it looks whether it has been somewhere before: what is inline
  * there is followed many times over (up to 18,000 instructions on 6.12).
  */
-__attribute__((noinline, weak)) int trie_loop_turn(struct trie_search *search,
+__attribute__((noinline, weak)) int trie_loop_step(struct trie_search *search,
 						   const struct trie_loop_name *name)
 {
 	__u32 first = 0;
@@ -72,17 +72,48 @@ extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __weak 
 extern int *bpf_iter_num_next(struct bpf_iter_num *it) __weak __ksym;
 extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __weak __ksym;
 
-/* From 6.4 on. */
+/* From 6.4 on. Four steps a turn: a turn costs a call, too, and most names need no more than two.
+ */
 TRIE_INLINE void trie_loop_by_iterator(struct trie_loop *loop)
 {
 	struct bpf_iter_num it;
 
-	bpf_iter_num_new(&it, 0, TRIE_LOOP_STEPS);
+	bpf_iter_num_new(&it, 0, TRIE_LOOP_STEPS / 4);
 	while (bpf_iter_num_next(&it)) {
-		if (trie_loop_turn(loop->search, loop->name))
+		if (trie_loop_step(loop->search, loop->name) ||
+		    trie_loop_step(loop->search, loop->name) ||
+		    trie_loop_step(loop->search, loop->name) ||
+		    trie_loop_step(loop->search, loop->name))
 			break;
 	}
 	bpf_iter_num_destroy(&it);
+}
+
+/*
+ * The number of the rule for a class name: 0 is no rule, or a rule with that number; both are the
+ * application's classes. The rule itself is the first search->matched bytes of the name if
+ * search->number is not TRIE_NONE.
+ *
+ * name holds the first "have" bytes of a name of len bytes, as the JVM has it, read there by
+ * bpf_probe_read_user(); what is behind them is of no matter. Both pointers are map values that are
+ * not NULL, and nobody else's until this returns: take a scratch slot, as a program may interrupt
+ * another on its CPU. They are too large for the stack. Callable from uprobe, USDT and every other
+ * kind of tracing program that does not sleep, from 5.17 on; 700 verified instructions.
+ */
+TRIE_INLINE __u32 trie_loop_rule(struct trie_search *search, const struct trie_loop_name *name,
+				 __u32 have, __u32 len)
+{
+	struct trie_loop loop = { .search = search, .name = name };
+	__u32 first = 0;
+
+	loop.units = bpf_map_lookup_elem(&trie_words, &first);
+	if (!loop.units)
+		return 0;
+	if (have > TRIE_LOOP_NAME_MAX)
+		have = TRIE_LOOP_NAME_MAX;
+	trie_begin(search, have < len ? have : len, len, 0);
+	trie_loop_by_helper(&loop);
+	return search->number > 0 ? (__u32)search->number : 0;
 }
 
 #endif

@@ -29,4 +29,11 @@ struct trie_test_name {
 	__u8 bytes[256 + 8]; /* room for a load behind the last */
 };
 
+/* What a probe of the trie test was given, and its answer. */
+struct trie_test_probed {
+	__u32 calls;
+	__u32 rule; /* as trie_loop_rule() */
+	__u8 bytes[256 + 8];
+};
+
 #endif

@@ -2,6 +2,7 @@
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
 
 #include "tests/kernel/request.h"
 
@@ -40,6 +41,14 @@ struct {
 } slots SEC(".maps");
 
 const volatile __u32 name_count;
+
+/* What the probe was given last, and its answer. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct trie_test_probed);
+} probed SEC(".maps");
 
 enum { BY_HELPER, BY_ITERATOR, NOT_AT_ALL };
 
@@ -94,4 +103,24 @@ SEC("syscall")
 int empty(void *data)
 {
 	return bpf_loop(name_count, empty_one, NULL, 0);
+}
+
+/* As a tracing program does it: the name is in the memory of the process, and may be cut. */
+SEC("uprobe")
+int BPF_KPROBE(by_probe, const void *bytes, __u32 have, __u32 len)
+{
+	__u32 first = 0;
+	struct trie_test_probed *p = bpf_map_lookup_elem(&probed, &first);
+	struct trie_search *search = bpf_map_lookup_elem(&slots, &first);
+
+	if (!p || !search)
+		return 0;
+	if (have > TRIE_LOOP_NAME_MAX)
+		have = TRIE_LOOP_NAME_MAX;
+	if (bpf_probe_read_user(p->bytes, have, bytes))
+		return 0;
+	p->rule = trie_loop_rule(search, (const struct trie_loop_name *)(const void *)p->bytes,
+				 have, len);
+	p->calls++;
+	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie OBJECT [ROUNDS]: the class-name trie's search in the kernel gives the answers that it gives
- * in userspace, for whole and for cut names, and is as much work for the verifier whatever the
- * trie. With ROUNDS it also prints what a name costs, best of so many.
+ * in userspace, for whole and for cut names and from a probe, and is as much work for the verifier
+ * whatever the trie. With ROUNDS it also prints what a name costs, best of so many.
  *
  * OBJECT is trie.bpf.c. Without the vectors (tests/unit/trie_data.h) only sets made here are
  * searched. Last line: "N passed, N failed, N skipped".
@@ -21,6 +21,7 @@
 
 #define VERIFIED_MAX 1000
 #define LONG_NAMES   60
+#define PROBED	     2000 /* names a probe is asked for, a set */
 #define NAME_BYTES   (sizeof(((struct trie_test_name *)NULL)->bytes) - TRIE_NAME_ROOM)
 
 enum { BY_HELPER, BY_ITERATOR, EMPTY, PROGRAMS };
@@ -183,6 +184,52 @@ static void search_in_kernel(const struct bpf_object *object, const struct subje
 		time_programs(object, s);
 }
 
+/* ---- a tracing program */
+
+/* Probed. The kernel's side reads the name, of which only have bytes are to be looked at. */
+static __attribute__((noinline, noclone)) void call_probed(const void *bytes, uint32_t have,
+							   uint32_t len)
+{
+	__asm__ volatile("" : : "r"(bytes), "r"(have), "r"(len) : "memory");
+}
+
+static bool probe_agrees(const struct subject *s, int probed, const struct trie_test_name *name)
+{
+	struct trie_test_probed before, after;
+	int number = expected(s, name);
+	uint32_t first = 0;
+
+	memset(&before, 0, sizeof(before));
+	memset(before.bytes, 'x', sizeof(before.bytes));
+	bpf_map_update_elem(probed, &first, &before, BPF_ANY);
+	call_probed(name->bytes, name->have, name->len);
+	bpf_map_lookup_elem(probed, &first, &after);
+	return after.calls == 1 && after.rule == (uint32_t)(number > 0 ? number : 0);
+}
+
+static void check_probe(const struct bpf_object *object, const struct subject *s)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .func_name = "call_probed");
+	struct bpf_program *program = bpf_object__find_program_by_name(object, "by_probe");
+	int probed = bpf_object__find_map_fd_by_name(object, "probed");
+	struct bpf_link *link =
+		bpf_program__attach_uprobe_opts(program, getpid(), "/proc/self/exe", 0, &options);
+	uint32_t insns = 0;
+	bool agrees = true;
+
+	if (!link) {
+		printf("%s: uprobes are not allowed here\n", s->label);
+		skipped++;
+		return;
+	}
+	for (uint32_t i = 0; i < s->count && agrees; i += 1 + s->count / PROBED)
+		agrees = probe_agrees(s, probed, &s->names[i]);
+	count(agrees, s->label, "the rule a probe finds");
+	bpf_link__destroy(link);
+	count(is_little_work(object, "by_probe", &insns), s->label, "verifier of a probe");
+	printf("%-32s verified in a uprobe: %u\n", s->label, insns);
+}
+
 static void check(const struct subject *s)
 {
 	struct bpf_object *object = bpf_object__open_file(object_path, NULL);
@@ -203,6 +250,8 @@ static void check(const struct subject *s)
 		count(false, s->label, "names cannot be mapped");
 	} else {
 		search_in_kernel(object, s, names);
+		if (!rounds)
+			check_probe(object, s);
 		munmap(names, size);
 	}
 	bpf_object__close(object);
