@@ -543,6 +543,8 @@ static __always_inline int on_site(struct pt_regs *ctx)
 		return jvs_on_class_unload(PT_REGS_PARM1(ctx));
 	case JVS_CLASS_SITE_REDEFINED:
 		return jvs_on_class_redefined(PT_REGS_PARM4(ctx));
+	case JVS_CLASS_SITE_REDEFINED_11:
+		return jvs_on_class_redefined(PT_REGS_PARM3(ctx));
 	case JVS_CLASS_SITE_LOADER:
 		return jvs_on_class_loader(PT_REGS_PARM1(ctx));
 	case JVS_CLASS_SITE_LOADER_END:

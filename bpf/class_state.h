@@ -14,10 +14,8 @@
 
 #define JVS_CLASS_THREADS      4096
 #define JVS_CLASS_FRAMES       4096
-#define JVS_CLASS_FACTS	       8192 /* classes parsed and not yet defined */
-#define JVS_CLASS_RULES	       4096
+#define JVS_CLASS_FACTS	       8192  /* classes parsed and not yet defined */
 #define JVS_CLASS_LOADERS      65536 /* addresses of loaders in all targets */
-#define JVS_CLASS_SCRATCHES    4     /* per CPU */
 #define JVS_CLASS_FILE_MAX     (64u << 20)
 #define JVS_CLASS_FILE_PARTS   32 /* of JVS_CLASS_BYTES_PART: what is longer is cut */
 #define JVS_CLASS_STALE_FRAMES 4  /* forgotten at once */

@@ -15,6 +15,8 @@
 #define JVS_CLASS_SOURCE_MAX 128 /* bytes of a source's text */
 #define JVS_CLASS_RULE_MAX   256 /* bytes of a rule's text */
 #define JVS_CLASS_BYTES_PART 4096 /* bytes of a class file in one record */
+#define JVS_CLASS_RULES	     4096 /* of all targets, with classes that they ignore */
+#define JVS_CLASS_SCRATCHES  4	  /* per CPU */
 
 /* What BPF must know of a JVM to read a class; made by jvm/loader.c. Offsets in bytes. */
 struct jvs_class_layout {
@@ -41,6 +43,7 @@ enum jvs_class_site {
 	JVS_CLASS_SITE_LOAD,
 	JVS_CLASS_SITE_UNLOAD,
 	JVS_CLASS_SITE_REDEFINED,
+	JVS_CLASS_SITE_REDEFINED_11, /* JDK 11: other arguments */
 	JVS_CLASS_SITE_LOADER,
 	JVS_CLASS_SITE_LOADER_END,
 	JVS_CLASS_SITE_INIT,
@@ -139,7 +142,10 @@ struct jvs_class_loader {
 	char name[JVS_CLASS_RULE_MAX + 8]; /* "'app'", "'D4' @33c7353a" */
 };
 
-#define JVS_CLASS_LOADER_HEADER (sizeof(struct jvs_class_loader) - 2 * (JVS_CLASS_RULE_MAX + 8))
+#define JVS_CLASS_LOADER_HEADER (sizeof(struct jvs_event) + 24)
+_Static_assert(sizeof(struct jvs_class_loader) ==
+		       JVS_CLASS_LOADER_HEADER + 2 * (JVS_CLASS_RULE_MAX + 8),
+	       "no holes");
 
 /* JVS_EVENT_CLASS_BYTES: a part of a class file before (0) or after (1) the agents. */
 struct jvs_class_bytes {

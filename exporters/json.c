@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/map64.h"
+#include "exporters/json_classes.h"
 #include "exporters/json_ledger.h"
 #include "exporters/json_stream.h"
 
@@ -528,6 +529,7 @@ static void write_document(struct document *doc)
 	write_profiles(doc);
 	write_threads(doc);
 	write_filter(doc);
+	json_classes(&doc->json, doc->rec);
 	write_native(doc);
 	json_timeline(&doc->json, doc->rec);
 	json_map_end(&doc->json);

@@ -82,6 +82,11 @@ void json_null(struct json_stream *json)
 	check(json, yajl_gen_null(json->gen));
 }
 
+void json_bool(struct json_stream *json, bool value)
+{
+	check(json, yajl_gen_bool(json->gen, value));
+}
+
 void json_signed(struct json_stream *json, int64_t value)
 {
 	check(json, yajl_gen_integer(json->gen, value));

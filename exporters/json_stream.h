@@ -2,6 +2,7 @@
 #ifndef JVMSCOPE_JSON_STREAM_H
 #define JVMSCOPE_JSON_STREAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ void json_array(struct json_stream *json);
 void json_array_end(struct json_stream *json);
 
 void json_null(struct json_stream *json);
+void json_bool(struct json_stream *json, bool value);
 void json_signed(struct json_stream *json, int64_t value);
 void json_unsigned(struct json_stream *json, uint64_t value);
 /* With three decimals; null when it is not finite. */

@@ -236,6 +236,7 @@ static int open_all(struct record *record)
 		.max_depth = options->max_depth,
 		.ring_bytes = options->ring_bytes,
 		.clock = options->clock,
+		.trie = options->filter == FILTER_OFF ? NULL : &record->trie,
 	};
 	int err;
 

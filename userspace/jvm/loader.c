@@ -72,7 +72,7 @@ static int find_platform(const struct target *t, const struct hotspot *h,
 			return -EAGAIN;
 		i = find_name(t, out, words);
 		if (i) {
-			out->loader_name_and_id = (uint32_t)(h->field.loader_next.at + 8 * i);
+			out->loader_name_and_id = (uint32_t)(h->field.loader_next.at + 8ull * i);
 			out->loader_klass = out->loader_name_and_id - 16;
 			return 0;
 		}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "jvm/jvm.h"
+#include "live/classes.h"
 #include "model/groups.h"
 #include "model/recording.h"
 #include "target/target.h"
@@ -50,6 +51,14 @@ static bool find_stack(struct decoder *d, uint64_t hash, uint32_t *stack)
 		return false;
 	remember_stack(d, hash, *stack);
 	return true;
+}
+
+bool decode_stack(struct decoder *d, uint64_t hash, uint32_t *stack)
+{
+	if (find_stack(d, hash, stack))
+		return true;
+	tables_forget_stack(d->seen, hash);
+	return false;
 }
 
 static void assembly_free(struct assembly *a)
@@ -194,20 +203,26 @@ static bool is_to_be_asked(struct known_thread *known, uint64_t now_ns)
 }
 
 static struct rec_thread *thread_of(struct process *p, struct recording *rec,
-				    const struct jvs_cpu_sample *sample, uint32_t *id)
+				    const struct jvs_event *event, bool java, uint32_t *id)
 {
-	pid_t tid = (pid_t)sample->event.tid;
-	bool java = sample->thread_state != JVS_THREAD_STATE_UNKNOWN;
+	pid_t tid = (pid_t)event->tid;
 	struct rec_thread *thread;
 
 	*id = rec_thread(rec, p->rec_jvm, tid);
 	thread = rec_thread_get(rec, *id);
-	if (thread &&
-	    (!thread->name || is_to_be_asked(java_thread_of(p, tid), sample->event.time_ns)))
+	if (thread && (!thread->name || is_to_be_asked(java_thread_of(p, tid), event->time_ns)))
 		name_thread(p, rec, thread, java);
 	else if (thread && java && strcmp(rec_text(rec, thread->group), GROUP_NATIVE) == 0)
 		thread->group = rec_string(rec, GROUP_JAVA, strlen(GROUP_JAVA));
 	return thread;
+}
+
+uint32_t decode_thread(struct process *p, struct recording *rec, const struct jvs_event *event)
+{
+	uint32_t id;
+
+	thread_of(p, rec, event, false, &id);
+	return id;
 }
 
 /* JavaThreadState in globalDefinitions.hpp: 4 in native, 6 in VM, 8 in Java, 10 blocked; odd: in
@@ -253,15 +268,14 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 		return;
 	}
 	p = &d->processes[sample->event.target];
-	if (!p->target || !find_stack(d, sample->stack, &key.stack)) {
-		/* The kernel must send it again. */
-		tables_forget_stack(d->seen, sample->stack);
+	if (!p->target || !decode_stack(d, sample->stack, &key.stack)) {
 		d->lost_stack++;
 		return;
 	}
 	if (d->hooks && d->hooks->sample)
 		d->hooks->sample(d->hooks->ctx, sample, key.stack);
-	thread = thread_of(p, rec, sample, &key.thread);
+	thread = thread_of(p, rec, &sample->event, sample->thread_state != JVS_THREAD_STATE_UNKNOWN,
+			   &key.thread);
 	key.jvm = p->rec_jvm;
 	if (sample->source != JVS_SLOT_SAMPLE)
 		return; /* a test's: a switch is no CPU time */
@@ -279,8 +293,11 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 typedef void (*handler)(struct decoder *d, struct recording *rec, const void *data, size_t size);
 
 static const handler handlers[] = {
-	[JVS_EVENT_CPU_SAMPLE] = on_cpu_sample,
-	[JVS_EVENT_STACK_PART] = on_stack_part,
+	[JVS_EVENT_CPU_SAMPLE] = on_cpu_sample,	      [JVS_EVENT_STACK_PART] = on_stack_part,
+	[JVS_EVENT_CLASS_LOAD] = classes_decode,      [JVS_EVENT_CLASS_UNLOAD] = classes_decode,
+	[JVS_EVENT_CLASS_REDEFINED] = classes_decode, [JVS_EVENT_CLASS_INIT] = classes_decode,
+	[JVS_EVENT_CLASS_LOADER] = classes_decode,    [JVS_EVENT_CLASS_LOADER_END] = classes_decode,
+	[JVS_EVENT_CLASS_BYTES] = classes_decode,     [JVS_EVENT_CLASS_PHASE] = classes_decode,
 };
 
 void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size)

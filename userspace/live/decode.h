@@ -11,6 +11,7 @@
 #include "live/process.h"
 #include "live/resolve.h"
 
+struct classes;
 struct rec_thread;
 struct recording;
 
@@ -46,6 +47,7 @@ struct decoder {
 	struct map64 stacks; /* to stack id */
 	struct map64 older;
 	uint64_t *seen; /* borrowed; which stacks the kernel takes for known: see tables.h */
+	struct classes *classes; /* borrowed; NULL: class loads are not recorded */
 	uint32_t slots_per_cpu;
 	uint64_t period_ns; /* what one CPU sample stands for */
 	int64_t epoch_ns;   /* since the epoch, when CLOCK_MONOTONIC was 0 */
@@ -63,6 +65,15 @@ void decode_record(struct decoder *d, struct recording *rec, const void *data, s
 
 /* Sets name and group of a thread of the recording, unless it has them and is gone. */
 void decode_name_thread(struct process *p, struct recording *rec, struct rec_thread *thread);
+
+/*
+ * The stack with this hash, whose parts came before. Returns whether it is known; else the kernel
+ * sends it again when it is met again.
+ */
+bool decode_stack(struct decoder *d, uint64_t hash, uint32_t *stack);
+
+/* The thread of a record, named. */
+uint32_t decode_thread(struct process *p, struct recording *rec, const struct jvs_event *event);
 
 /* For the next recording, which has its own ids. */
 void decode_forget(struct decoder *d);

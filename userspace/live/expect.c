@@ -65,8 +65,11 @@ static void read_ahead(struct live *live, const struct process *p, const struct 
 	struct loaded_image *loaded = images_get(&live->images, &live->tables, p->target, mapping);
 	uint64_t offset;
 
-	if (loaded && loaded->image)
-		image_function(loaded->image, 0, &offset);
+	if (!loaded || !loaded->image)
+		return;
+	image_function(loaded->image, 0, &offset);
+	if (live->classes && !strcmp(image_name(loaded->image), "libjvm.so"))
+		classes_attach(live->classes, p, loaded->image, mapping);
 }
 
 static void read_file_ahead(struct live *live, const struct process *p, const char *name)

@@ -144,6 +144,8 @@ void live_finish(struct live *live, struct recording *rec)
 	for (uint32_t i = 0; i < live->process_count; i++)
 		if (live->processes[i].target && live->processes[i].state != PROCESS_ENDED)
 			live_finish_process(&live->processes[i], rec);
+	for (uint32_t i = 0; live->classes && i < live->process_count; i++)
+		classes_finish(live->classes, &live->processes[i], rec);
 	add_cost(live, rec);
 }
 

@@ -17,6 +17,7 @@
 #include "live/live_impl.h"
 #include "live/needs.h"
 #include "live/testing.h"
+#include "trie/trie.h"
 
 #define LIBBPF_LINE_MAX 256
 
@@ -62,6 +63,8 @@ static int size_maps(struct live *live)
 	/* Only the programs that are loaded need scratch slots; those of samples come first. */
 	live->decoder.slots_per_cpu =
 		(live->options.switches ? JVS_SLOT_SWITCH : JVS_SLOT_SAMPLE) + 1;
+	if (live->options.events & LIVE_EVENT_PROBES)
+		live->decoder.slots_per_cpu = JVS_SLOTS_PER_CPU;
 	slots = (uint32_t)cpus * live->decoder.slots_per_cpu;
 	skel->rodata->jvs_slots_per_cpu = live->decoder.slots_per_cpu;
 	parts = JVS_PARTS_OF(live->options.max_depth);
@@ -75,6 +78,15 @@ static int size_maps(struct live *live)
 	bpf_map__set_max_entries(skel->maps.jvs_events,
 				 (uint32_t)power_of_two_pages(live->options.ring_bytes));
 	return 0;
+}
+
+static int choose_classes(struct live *live)
+{
+	const struct trie *trie = live->options.trie;
+
+	live->skel->rodata->jvs_trie_count = trie ? trie->count : 0;
+	live->skel->rodata->jvs_trie_long_count = trie ? trie->long_count : 0;
+	return classes_choose(live->object, trie, live->options.events & LIVE_EVENT_CLASS);
 }
 
 static int load(struct live *live)
@@ -93,6 +105,8 @@ static int load(struct live *live)
 	live->on_sample = live->skel->progs.jvs_on_sample;
 	live->on_switch = live->skel->progs.jvs_on_switch;
 	err = size_maps(live);
+	if (!err)
+		err = choose_classes(live);
 	if (!err)
 		err = jvmscope_bpf__load(live->skel);
 	if (err)
@@ -180,6 +194,8 @@ int live_open(const struct live_options *options, struct live **out)
 		err = open_tables(live);
 	if (!err)
 		err = open_waiting(live);
+	if (!err && options->events & LIVE_EVENT_CLASS)
+		err = classes_open(live->object, options->trie, &live->classes);
 	if (!err)
 		err = clock_open(options->clock, options->frequency, &live->clock);
 	if (err) {
@@ -187,6 +203,7 @@ int live_open(const struct live_options *options, struct live **out)
 		return err;
 	}
 	live->decoder.seen = live->tables.seen;
+	live->decoder.classes = live->classes;
 	*out = live;
 	return 0;
 }
@@ -197,6 +214,7 @@ void live_close(struct live *live)
 		return;
 	clock_close(&live->clock);
 	bpf_link__destroy(live->switch_link);
+	classes_close(live->classes);
 	sideband_close(&live->sideband);
 	if (live->tables.targets) {
 		for (uint32_t i = 0; i < live->process_count; i++)

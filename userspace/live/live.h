@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 struct recording;
+struct trie;
 
 /*
  * BPF from userspace: loads the programs, knows the targets, drains the ring into a recording.
@@ -31,6 +32,8 @@ enum live_event {
 	LIVE_EVENT_CLASS = 8,	/* class loads */
 	LIVE_EVENT_COUNTER = 16 /* the memory ledger */
 };
+/* Those that come from probes. */
+#define LIVE_EVENT_PROBES (LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC | LIVE_EVENT_CLASS)
 
 struct live_options {
 	unsigned int events; /* enum live_event, or-ed */
@@ -39,7 +42,8 @@ struct live_options {
 	uint32_t max_depth;  /* frames kept of a stack */
 	uint64_t ring_bytes; /* rounded up to a power of two pages */
 	enum live_clock clock;
-	bool switches; /* test: also a stack whenever a thread leaves its CPU */
+	const struct trie *trie; /* borrowed; classes of libraries are only counted. NULL: listed */
+	bool switches;		 /* test: also a stack whenever a thread leaves its CPU */
 };
 
 /*

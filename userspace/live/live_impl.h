@@ -2,6 +2,7 @@
 #ifndef JVMSCOPE_LIVE_IMPL_H
 #define JVMSCOPE_LIVE_IMPL_H
 
+#include "live/classes.h"
 #include "live/decode.h"
 #include "live/events.h"
 #include "live/images.h"
@@ -34,7 +35,8 @@ struct live {
 	struct process processes[JVS_MAX_TARGETS];
 	uint32_t process_count;
 	struct decoder decoder;
-	struct recording *rec; /* while live_poll drains */
+	struct classes *classes; /* owned; NULL: class loads are not recorded */
+	struct recording *rec;	 /* while live_poll drains */
 	struct pace pace;
 	struct paced ring_pace;
 	uint64_t ring_ns;    /* CLOCK_MONOTONIC, when the ring was due last */

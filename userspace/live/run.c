@@ -56,12 +56,52 @@ static uint64_t monotonic_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* The libjvm that a process executes, and its image; NULL. */
+static const struct mapping *find_libjvm(const struct process *p, const struct maps *maps,
+					 struct image **image)
+{
+	const struct process_mapping *known;
+	const char *name;
+
+	for (size_t i = 0; i < maps->count; i++) {
+		name = strrchr(maps->items[i].path, '/');
+		if (!maps->items[i].executable || !name || strcmp(name, "/libjvm.so") != 0)
+			continue;
+		known = process_mapping_at(p, maps->items[i].start);
+		if (!known || !known->loaded || !known->loaded->image)
+			return NULL;
+		*image = known->loaded->image;
+		return &maps->items[i];
+	}
+	return NULL;
+}
+
+/* Attaches probes to the libjvm of a process, once it has one. Once a program. */
+static void attach_probes(struct live *live, struct process *p)
+{
+	const struct mapping *mapping;
+	struct image *image;
+	struct maps maps;
+
+	if (!live->classes || classes_attached(live->classes, p) ||
+	    maps_read(p->target->pid, &maps))
+		return;
+	mapping = find_libjvm(p, &maps, &image);
+	if (mapping)
+		classes_attach(live->classes, p, image, mapping);
+	maps_free(&maps);
+}
+
 /* One look for the JVM. Afterwards the mappings are told apart from the code heap. */
 static int look_for_jvm(struct live *live, struct process *p)
 {
 	bool had = p->jvm != NULL;
 	int err = process_find_jvm(p, &live->tables);
 
+	if (p->libjvm_mapped)
+		attach_probes(live, p);
+	if (!err && live->classes)
+		classes_look(live->classes, p);
 	p->looks++;
 	if (err == -EAGAIN && p->looks < LOOKS_OFTEN)
 		live->retry_ns = monotonic_now() + RETRY_NS;
@@ -91,6 +131,8 @@ static struct process *free_place(struct live *live)
 		return &live->processes[live->process_count++];
 	if (!ended)
 		return NULL;
+	if (live->classes)
+		classes_forget(live->classes, ended);
 	live->gone_cpu_ns += process_cpu_ns(ended);
 	live->gone_native |= !ended->jvm;
 	process_close(ended, &live->images, &live->tables);
@@ -260,6 +302,8 @@ static void remap_process(struct live *live, struct process *p, struct recording
 	if (p->exec && p->state != PROCESS_WAITING) {
 		log_info("pid %d: runs another program now", p->target->pid);
 		process_forget_jvm(p, &live->tables);
+		if (live->classes)
+			classes_forget(live->classes, p);
 	}
 	p->exec = false;
 	process_refresh_mappings(p, &live->images, &live->tables);
@@ -453,6 +497,8 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 		}
 		jvm_trim(p->jvm);
 	}
+	if (live->classes)
+		classes_tick(live->classes, &live->decoder, p, rec);
 	process_read_cpu(p, false);
 	if (live->ticks % TICKS_THREADS == 0)
 		process_refresh_threads(p, &live->tables, false);
@@ -517,6 +563,8 @@ int live_stop(struct live *live, struct recording *rec)
 			process_read_times(&live->processes[i]);
 	while (live_poll(live, rec) > 0)
 		;
+	for (uint32_t i = 0; live->classes && i < live->process_count; i++)
+		classes_tick(live->classes, &live->decoder, &live->processes[i], rec);
 	resolve_kernel_names(&live->decoder.resolver, rec);
 	live_finish(live, rec);
 	return rec_error(rec);

@@ -315,7 +315,7 @@ const struct rec_class_early *rec_class_earlies(const struct recording *rec, siz
 
 /* ---- stacks */
 
-void rec_classes_each_stack(struct recording *rec, void (*use)(uint32_t *stack, void *ctx),
+void rec_classes_each_stack(struct recording *rec, uint32_t (*change)(uint32_t stack, void *ctx),
 			    void *ctx)
 {
 	struct rec_class_early *early;
@@ -325,13 +325,13 @@ void rec_classes_each_stack(struct recording *rec, void (*use)(uint32_t *stack, 
 		return;
 	class = rec->classes->classes.items;
 	for (uint32_t i = 0; i < rec->classes->classes.count; i++)
-		use(&class[i].stack, ctx);
+		class[i].stack = change(class[i].stack, ctx);
 	early = rec->classes->earlies.items;
 	for (uint32_t i = 0; i < rec->classes->earlies.count; i++)
-		use(&early[i].stack, ctx);
+		early[i].stack = change(early[i].stack, ctx);
 	for (uint32_t id = 1; id <= rec->classes->sites.count; id++) {
 		struct rec_class_site *site = table_get(&rec->classes->sites, id);
 
-		use(&site->stack, ctx);
+		site->stack = change(site->stack, ctx);
 	}
 }

@@ -200,7 +200,8 @@ bool rec_has_classes(const struct recording *rec);
 /* For rec_free() and rec_edit_stacks() alone. */
 struct rec_classes;
 void rec_classes_free(struct rec_classes *classes);
-void rec_classes_each_stack(struct recording *rec, void (*use)(uint32_t *stack, void *ctx),
+/* Puts what change returns in place of each stack. */
+void rec_classes_each_stack(struct recording *rec, uint32_t (*change)(uint32_t stack, void *ctx),
 			    void *ctx);
 
 #endif

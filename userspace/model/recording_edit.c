@@ -113,17 +113,19 @@ static void add_sample(struct edit *e, const struct rec_sample *old)
 		rec_sample(e->to, &row);
 }
 
-static void make_stack(uint32_t *stack, void *ctx)
+/* The stack stays what it is until all are made. */
+static uint32_t make_stack(uint32_t stack, void *ctx)
 {
-	new_stack(ctx, *stack);
+	new_stack(ctx, stack);
+	return stack;
 }
 
 /* What is dropped is a sample: a class that was loaded there stays, without its stack. */
-static void change_stack(uint32_t *stack, void *ctx)
+static uint32_t change_stack(uint32_t stack, void *ctx)
 {
 	const struct edit *e = ctx;
 
-	*stack = e->stacks[*stack] == DROPPED ? 0 : e->stacks[*stack];
+	return e->stacks[stack] == DROPPED ? 0 : e->stacks[stack];
 }
 
 static int add_all(struct edit *e)

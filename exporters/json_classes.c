@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exporters/json_classes.h"
+
+#include <string.h>
+
+#include "exporters/json_stream.h"
+#include "model/classes.h"
+#include "model/recording.h"
+
+/* Ids of the recording are 1..count and 0 for none; the file has 0-based indexes and null. */
+static void key_index(struct json_stream *json, const char *key, uint32_t id)
+{
+	json_key(json, key);
+	if (id)
+		json_unsigned(json, id - 1);
+	else
+		json_null(json);
+}
+
+/* null for what was not seen. */
+static void key_time(struct json_stream *json, const char *key, int64_t time_ns)
+{
+	json_key(json, key);
+	if (time_ns)
+		json_signed(json, time_ns);
+	else
+		json_null(json);
+}
+
+static void key_known(struct json_stream *json, const char *key, uint64_t value, bool known)
+{
+	json_key(json, key);
+	if (known)
+		json_unsigned(json, value);
+	else
+		json_null(json);
+}
+
+static void key_bool(struct json_stream *json, const char *key, bool value)
+{
+	json_key(json, key);
+	json_bool(json, value);
+}
+
+static void key_string(struct json_stream *json, const struct recording *rec, const char *key,
+		       uint32_t string)
+{
+	json_key_text_or_null(json, key, rec_text(rec, string));
+}
+
+/* ---- JVMs: what was counted, and how each started */
+
+static void write_counts(struct json_stream *json, const struct recording *rec, uint32_t jvm)
+{
+	size_t count;
+	const struct rec_class_count *counts = rec_class_counts(rec, &count);
+
+	json_key(json, "counts");
+	json_map(json);
+	for (size_t i = 0; i < count; i++)
+		if (counts[i].jvm == jvm)
+			json_key_unsigned(json, rec_text(rec, counts[i].name), counts[i].count);
+	json_map_end(json);
+}
+
+static void write_agents(struct json_stream *json, const struct recording *rec, uint32_t jvm)
+{
+	size_t count;
+	const struct rec_class_agent *agents = rec_class_agents(rec, &count);
+
+	json_key(json, "agents");
+	json_array(json);
+	for (size_t i = 0; i < count; i++) {
+		if (agents[i].jvm != jvm)
+			continue;
+		json_map(json);
+		key_string(json, rec, "option", agents[i].text);
+		json_key_signed(json, "time_ns", agents[i].time_ns);
+		key_known(json, "premain_ns", agents[i].premain_ns, agents[i].premain_ns);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+static void write_start(struct json_stream *json, const struct recording *rec, uint32_t jvm)
+{
+	static const struct rec_class_start nothing;
+	const struct rec_class_start *start = rec_class_start_get(rec, jvm);
+	const struct rec_jvm *about = rec_jvm_get(rec, jvm);
+	int64_t began_ns = about ? (int64_t)about->start_time_ns : 0;
+
+	if (!start)
+		start = &nothing;
+	key_time(json, "initialized_time_ns", start->initialized_ns);
+	key_time(json, "main_time_ns", start->main_ns);
+	key_known(json, "start_to_main_ns", (uint64_t)(start->main_ns - began_ns),
+		  start->main_ns > began_ns);
+	key_time(json, "first_hook_time_ns", start->first_hook_ns);
+}
+
+static void write_jvms(struct json_stream *json, const struct recording *rec)
+{
+	json_key(json, "jvms");
+	json_array(json);
+	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec); jvm++) {
+		json_map(json);
+		key_index(json, "jvm", jvm);
+		write_counts(json, rec, jvm);
+		write_start(json, rec, jvm);
+		write_agents(json, rec, jvm);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+/* ---- rules, loaders, sites */
+
+static void write_rules(struct json_stream *json, const struct recording *rec)
+{
+	size_t count;
+	const struct rec_class_rule *rules = rec_class_rules(rec, &count);
+
+	json_key(json, "by_rule");
+	json_array(json);
+	for (size_t i = 0; i < count && !json->err; i++) {
+		json_map(json);
+		key_index(json, "jvm", rules[i].jvm);
+		key_string(json, rec, "rule", rules[i].text);
+		json_key_unsigned(json, "number", rules[i].number);
+		json_key_unsigned(json, "loaded", rules[i].loaded);
+		json_key_unsigned(json, "unloaded", rules[i].unloaded);
+		json_key_unsigned(json, "bytes", rules[i].bytes);
+		json_key_unsigned(json, "parse_ns", rules[i].parse_ns);
+		json_key_unsigned(json, "transform_ns", rules[i].transform_ns);
+		json_key_unsigned(json, "initialize_ns", rules[i].initialize_ns);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+static void write_loaders(struct json_stream *json, const struct recording *rec)
+{
+	json_key(json, "loaders");
+	json_array(json);
+	for (uint32_t id = 1; id <= rec_loader_count(rec) && !json->err; id++) {
+		const struct rec_loader *loader = rec_loader_get(rec, id);
+
+		json_map(json);
+		key_index(json, "jvm", loader->jvm);
+		key_string(json, rec, "class", loader->type);
+		key_string(json, rec, "name", loader->name);
+		json_key_unsigned(json, "address", loader->address);
+		json_key_unsigned(json, "generation", loader->generation);
+		json_key_unsigned(json, "loaded", loader->loaded);
+		json_key_unsigned(json, "unloaded", loader->unloaded);
+		key_time(json, "end_time_ns", loader->end_time_ns);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+static void write_sites(struct json_stream *json, const struct recording *rec)
+{
+	json_key(json, "sites");
+	json_array(json);
+	for (uint32_t id = 1; id <= rec_class_site_count(rec) && !json->err; id++) {
+		const struct rec_class_site *site = rec_class_site_get(rec, id);
+
+		json_map(json);
+		key_index(json, "jvm", site->jvm);
+		key_string(json, rec, "pattern", site->pattern);
+		key_string(json, rec, "loader", site->loader_type);
+		key_index(json, "stack", site->stack);
+		json_key_unsigned(json, "loaded", site->loaded);
+		json_key_unsigned(json, "unloaded", site->unloaded);
+		json_key_unsigned(json, "bytes", site->bytes);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+/* ---- what agents did */
+
+static void write_header(struct json_stream *json, const char *key,
+			 const struct rec_class_header *header)
+{
+	json_key(json, key);
+	json_map(json);
+	json_key_unsigned(json, "bytes", header->bytes);
+	json_key_unsigned(json, "major_version", header->major);
+	json_key_unsigned(json, "constants", header->constants);
+	json_key_unsigned(json, "methods", header->methods);
+	json_key_unsigned(json, "methodrefs", header->methodrefs);
+	key_bool(json, "stack_map_table", header->frames);
+	json_map_end(json);
+}
+
+static void write_code(struct json_stream *json, const char *key, const struct rec_class_code *code)
+{
+	json_key(json, key);
+	json_map(json);
+	json_key_unsigned(json, "code_bytes", code->code);
+	json_key_unsigned(json, "max_stack", code->max_stack);
+	json_key_unsigned(json, "max_locals", code->max_locals);
+	json_key_unsigned(json, "stack_map_entries", code->frames);
+	json_map_end(json);
+}
+
+static void write_method(struct json_stream *json, const struct recording *rec,
+			 const struct rec_class_method *method)
+{
+	json_map(json);
+	key_string(json, rec, "name", method->name);
+	key_string(json, rec, "signature", method->signature);
+	write_code(json, "before", &method->before);
+	write_code(json, "after", &method->after);
+	json_key_unsigned(json, "calls_added", method->calls_added);
+	json_key_unsigned(json, "invokestatic_at_entry", method->calls_at_entry);
+	json_key_unsigned(json, "invokestatic_at_exit", method->calls_at_exit);
+	key_bool(json, "stack_map_recomputed", method->frames_changed);
+	json_map_end(json);
+}
+
+static void write_change(struct json_stream *json, const struct recording *rec, uint32_t id)
+{
+	const struct rec_class_change *change = rec_class_change_get(rec, id);
+	const struct rec_class_method *methods = rec_class_methods(rec);
+
+	json_key(json, "change");
+	if (!change) {
+		json_null(json);
+		return;
+	}
+	json_map(json);
+	write_header(json, "before", &change->before);
+	write_header(json, "after", &change->after);
+	json_key_unsigned(json, "methodrefs_added", change->methodrefs_added);
+	json_key(json, "methods");
+	json_array(json);
+	for (uint32_t i = 0; i < change->method_count; i++)
+		write_method(json, rec, &methods[change->first_method + i]);
+	json_array_end(json);
+	json_map_end(json);
+}
+
+/* All agents together: the JVM asks them one after the other in one call. */
+static void write_class_agents(struct json_stream *json, const struct recording *rec,
+			       const struct rec_class *class)
+{
+	json_key(json, "agents");
+	json_array(json);
+	if (class->flags & REC_CLASS_HOOKED) {
+		json_map(json);
+		key_bool(json, "transformed", class->flags & REC_CLASS_TRANSFORMED);
+		write_change(json, rec, class->change);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+/* ---- classes */
+
+static void write_phases(struct json_stream *json, const struct rec_class *class)
+{
+	bool parsed = class->flags & REC_CLASS_PARSED;
+
+	json_key(json, "phases_ns");
+	json_map(json);
+	key_known(json, "parse", class->parse_ns, parsed);
+	key_known(json, "nested", class->nested_ns, parsed);
+	key_known(json, "transform", class->transform_ns, class->transform_ns);
+	key_known(json, "initialize", class->initialize_ns, class->initialize_ns);
+	key_known(json, "initialize_self", class->initialize_self_ns, class->initialize_ns);
+	json_map_end(json);
+}
+
+static void write_class(struct json_stream *json, const struct recording *rec,
+			const struct rec_class *class)
+{
+	const struct rec_loader *loader = rec_loader_get(rec, class->loader);
+	bool has_bytes = class->bytes || class->bytes_after;
+
+	json_map(json);
+	key_index(json, "jvm", class->jvm);
+	json_key_text(json, "name", rec_text(rec, class->name));
+	key_string(json, rec, "loader", loader ? loader->type : 0);
+	key_index(json, "loader_id", class->loader);
+	key_string(json, rec, "source", class->source);
+	key_bool(json, "archived", class->flags & REC_CLASS_ARCHIVED);
+	key_bool(json, "hidden", class->flags & REC_CLASS_HIDDEN);
+	if (class->flags & REC_CLASS_NAME_CUT)
+		key_bool(json, "name_cut", true);
+	key_known(json, "bytes", class->bytes, has_bytes);
+	key_known(json, "bytes_after", class->bytes_after, has_bytes);
+	json_key_signed(json, "time_ns", class->time_ns);
+	key_time(json, "end_time_ns", class->end_time_ns);
+	key_known(json, "duration_ns", class->duration_ns, class->duration_ns);
+	write_phases(json, class);
+	write_class_agents(json, rec, class);
+	key_index(json, "thread", class->thread);
+	key_index(json, "stack", class->stack);
+	json_map_end(json);
+}
+
+/* Loads, or redefinitions. */
+static void write_events(struct json_stream *json, const struct recording *rec, const char *key,
+			 uint32_t flag)
+{
+	json_key(json, key);
+	json_array(json);
+	for (uint32_t id = 1; id <= rec_class_count(rec) && !json->err; id++) {
+		const struct rec_class *class = rec_class_get(rec, id);
+
+		if ((class->flags & REC_CLASS_REDEFINED) == flag)
+			write_class(json, rec, class);
+	}
+	json_array_end(json);
+}
+
+static void write_early(struct json_stream *json, const struct recording *rec)
+{
+	size_t count;
+	const struct rec_class_early *early = rec_class_earlies(rec, &count);
+
+	json_key(json, "initialized_by_agents");
+	json_array(json);
+	for (size_t i = 0; i < count && !json->err; i++) {
+		json_map(json);
+		key_index(json, "jvm", early[i].jvm);
+		key_string(json, rec, "name", early[i].name);
+		json_key_signed(json, "time_ns", early[i].time_ns);
+		json_key_unsigned(json, "initialize_ns", early[i].initialize_ns);
+		key_index(json, "stack", early[i].stack);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+static uint64_t sum_of(const struct recording *rec, const char *name)
+{
+	size_t count;
+	const struct rec_class_count *counts = rec_class_counts(rec, &count);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rec_text(rec, counts[i].name), name))
+			sum += counts[i].count;
+	return sum;
+}
+
+void json_classes(struct json_stream *json, const struct recording *rec)
+{
+	if (!rec_has_classes(rec))
+		return;
+	json_key(json, "classes");
+	json_map(json);
+	json_key_unsigned(json, "loaded", sum_of(rec, "loaded"));
+	json_key_unsigned(json, "unloaded", sum_of(rec, "unloaded"));
+	json_key_unsigned(json, "not_listed", rec_classes_not_listed(rec));
+	write_jvms(json, rec);
+	write_rules(json, rec);
+	write_loaders(json, rec);
+	write_sites(json, rec);
+	write_events(json, rec, "events", 0);
+	write_events(json, rec, "redefinitions", REC_CLASS_REDEFINED);
+	write_early(json, rec);
+	json_map_end(json);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/classes.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "jvm/jvm.h"
+#include "jvm/loader.h"
+#include "live/classes_impl.h"
+#include "live/cost.h"
+#include "live/process.h"
+#include "model/recording.h"
+#include "target/target.h"
+
+#define GROUP		 "class"
+#define ATTACH_MULTI	 48 /* enum bpf_attach_type: libbpf 1.1 does not have it */
+#define TRIE_WORDS_LEAST 16 /* bytes: a step reads four units at once */
+
+/* Names are the same on JDK 11 to 28, but where Thread became JavaThread (17). */
+static const struct probe sites[] = {
+	{ "_ZN5Klass22append_to_sibling_listEv", PROBE_ENTRY, JVS_CLASS_SITE_LOAD },
+	{ "_ZN12KlassFactory18create_from_streamEP15ClassFileStreamP6SymbolP15ClassLoaderData"
+	  "RK13ClassLoadInfoP10JavaThread",
+	  PROBE_ENTRY, JVS_CLASS_SITE_PARSE },
+	{ "_ZN12KlassFactory18create_from_streamEP15ClassFileStreamP6SymbolP15ClassLoaderData"
+	  "6HandlePK13InstanceKlassP13GrowableArrayIS6_EP6Thread",
+	  PROBE_ENTRY, JVS_CLASS_SITE_PARSE },
+	{ "_ZN15ClassFileParserC1EP15ClassFileStreamP6SymbolP15ClassLoaderDataPK13ClassLoadInfo"
+	  "NS_9PublicityEP10JavaThread",
+	  PROBE_ENTRY, JVS_CLASS_SITE_PARSER },
+	{ "_ZN15ClassFileParserC1EP15ClassFileStreamP6SymbolP15ClassLoaderData6HandlePK13"
+	  "InstanceKlassP13GrowableArrayIS6_ENS_9PublicityEP6Thread",
+	  PROBE_ENTRY, JVS_CLASS_SITE_PARSER },
+	{ "_ZN15ClassFileParserD1Ev", PROBE_ENTRY, JVS_CLASS_SITE_PARSED },
+	{ "_ZN11JvmtiExport25post_class_file_load_hookEP6Symbol6HandleS2_PPhS4_"
+	  "PP24JvmtiCachedClassFileData",
+	  PROBE_ENTRY, JVS_CLASS_SITE_HOOK },
+	{ "_ZN19ClassLoadingService19notify_class_loadedEP13InstanceKlassb", PROBE_ENTRY,
+	  JVS_CLASS_SITE_NOTIFIED },
+	{ "_ZN19ClassLoadingService21notify_class_unloadedEP13InstanceKlass", PROBE_ENTRY,
+	  JVS_CLASS_SITE_UNLOAD },
+	{ "_ZN18VM_RedefineClasses21redefine_single_classEP6ThreadP7_jclassP13InstanceKlass",
+	  PROBE_ENTRY, JVS_CLASS_SITE_REDEFINED },
+	{ "_ZN18VM_RedefineClasses21redefine_single_classEP7_jclassP13InstanceKlassP6Thread",
+	  PROBE_ENTRY, JVS_CLASS_SITE_REDEFINED_11 },
+	{ "_ZN15ClassLoaderDataC1E6Handleb", PROBE_ENTRY, JVS_CLASS_SITE_LOADER },
+	{ "_ZN15ClassLoaderData6unloadEv", PROBE_ENTRY, JVS_CLASS_SITE_LOADER_END },
+	{ "_ZN13InstanceKlass22call_class_initializerEP10JavaThread", PROBE_ENTRY,
+	  JVS_CLASS_SITE_INIT },
+	{ "_ZN13InstanceKlass22call_class_initializerEP6Thread", PROBE_ENTRY, JVS_CLASS_SITE_INIT },
+	{ "_ZN13InstanceKlass35set_initialization_state_and_notifyENS_10ClassStateEP10JavaThread",
+	  PROBE_ENTRY, JVS_CLASS_SITE_INITIALIZED },
+	{ "_ZN13InstanceKlass35set_initialization_state_and_notifyENS_10ClassStateEP6Thread",
+	  PROBE_ENTRY, JVS_CLASS_SITE_INITIALIZED },
+	{ "_ZN11JvmtiExport19post_vm_initializedEv", PROBE_ENTRY, JVS_CLASS_SITE_VM_INITIALIZED },
+	{ "jni_CallVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_PREMAIN },
+	{ "jni_CallStaticVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_MAIN },
+};
+
+/* Those that a JVM already in its main has behind it; the JNI functions are called often there. */
+static bool is_of_start(uint32_t id)
+{
+	return id == JVS_CLASS_SITE_VM_INITIALIZED || id == JVS_CLASS_SITE_PREMAIN ||
+	       id == JVS_CLASS_SITE_MAIN;
+}
+
+/* ---- loading */
+
+static enum probe_links links_of_group(void)
+{
+	/* Entries alone: a session has nothing over a multi link. */
+	return probes_best() == PROBE_SINGLE ? PROBE_SINGLE : PROBE_MULTI;
+}
+
+static const char *const maps[] = { "jvs_class_layouts", "jvs_class_counts", "jvs_class_threads",
+				    "jvs_class_frames",	 "jvs_class_inits",  "jvs_class_facts",
+				    "jvs_class_loaders", "jvs_class_rules",  "jvs_class_scratches",
+				    "trie_words" };
+
+static int size_maps(const struct bpf_object *object, const struct trie *trie)
+{
+	struct bpf_map *scratches = bpf_object__find_map_by_name(object, "jvs_class_scratches");
+	struct bpf_map *words = bpf_object__find_map_by_name(object, "trie_words");
+	int cpus = libbpf_num_possible_cpus();
+	uint32_t bytes = trie ? trie_total(trie) * 2 : 0;
+	int err;
+
+	if (cpus < 0)
+		return cpus;
+	err = bpf_map__set_max_entries(scratches, (uint32_t)cpus * JVS_CLASS_SCRATCHES);
+	if (!err)
+		err = bpf_map__set_value_size(words, bytes < TRIE_WORDS_LEAST ? TRIE_WORDS_LEAST
+									      : (bytes + 7) & ~7u);
+	return err;
+}
+
+int classes_choose(struct bpf_object *object, const struct trie *trie, bool wanted)
+{
+	struct bpf_program *single = bpf_object__find_program_by_name(object, "jvs_class_entry");
+	struct bpf_program *multi =
+		bpf_object__find_program_by_name(object, "jvs_class_entry_multi");
+	enum probe_links links = wanted ? links_of_group() : PROBE_SINGLE;
+
+	if (!single || !multi)
+		return -ENOENT;
+	bpf_program__set_autoload(single, wanted && links == PROBE_SINGLE);
+	bpf_program__set_autoload(multi, wanted && links == PROBE_MULTI);
+	bpf_program__set_expected_attach_type(multi, (enum bpf_attach_type)ATTACH_MULTI);
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, maps[i]);
+
+		if (!map)
+			return -ENOENT;
+		bpf_map__set_autocreate(map, wanted);
+	}
+	return wanted ? size_maps(object, trie) : 0;
+}
+
+static int fd_of(const struct bpf_object *object, const char *name)
+{
+	return bpf_map__fd(bpf_object__find_map_by_name(object, name));
+}
+
+/* The words to the kernel: the map's value is a little larger than they are. */
+static int install_trie(const struct bpf_object *object, const struct trie *trie)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(object, "trie_words");
+	uint8_t *value;
+	uint32_t first = 0;
+	int err;
+
+	if (!trie)
+		return 0;
+	value = calloc(1, bpf_map__value_size(map));
+	if (!value)
+		return -ENOMEM;
+	memcpy(value, trie->units, (size_t)trie_total(trie) * 2);
+	err = bpf_map_update_elem(bpf_map__fd(map), &first, value, BPF_ANY) ? -errno : 0;
+	free(value);
+	return err;
+}
+
+int classes_open(struct bpf_object *object, const struct trie *trie, struct classes **out)
+{
+	struct classes *classes = calloc(1, sizeof(*classes));
+	int err;
+
+	if (!classes)
+		return -ENOMEM;
+	classes->object = object;
+	classes->links = links_of_group();
+	classes->counts_fd = fd_of(object, "jvs_class_counts");
+	classes->rules_fd = fd_of(object, "jvs_class_rules");
+	if (trie)
+		classes->trie = *trie;
+	classes->layouts_size = sizeof(*classes->layouts) * JVS_MAX_TARGETS;
+	classes->layouts = mmap(NULL, classes->layouts_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+				fd_of(object, "jvs_class_layouts"), 0);
+	if (classes->layouts == MAP_FAILED) {
+		err = -errno;
+		classes->layouts = NULL;
+	} else {
+		err = install_trie(object, trie);
+	}
+	if (err) {
+		log_error("class loads: cannot be recorded: %s", strerror(-err));
+		classes_close(classes);
+		return err;
+	}
+	*out = classes;
+	return 0;
+}
+
+static void target_free(struct class_target *t)
+{
+	probes_free(&t->probes);
+	map64_free(&t->live);
+	map64_free(&t->loaders);
+	free(t->early);
+	for (size_t i = 0; i < CLASS_FILES; i++) {
+		free(t->files[i].bytes[0]);
+		free(t->files[i].bytes[1]);
+	}
+	*t = (struct class_target){ 0 };
+}
+
+void classes_close(struct classes *classes)
+{
+	if (!classes)
+		return;
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
+		target_free(&classes->targets[i]);
+	if (classes->layouts)
+		munmap(classes->layouts, classes->layouts_size);
+	strbuf_free(&classes->normal);
+	strbuf_free(&classes->raw);
+	strbuf_free(&classes->text);
+	free(classes->ignored.rules);
+	free(classes);
+}
+
+/* ---- targets */
+
+void classes_attach(struct classes *classes, const struct process *p, struct image *image,
+		    const struct mapping *mapping)
+{
+	struct class_target *t = &classes->targets[p->index];
+	struct probe wanted[sizeof(sites) / sizeof(sites[0])];
+	struct probe_request request = {
+		.object = classes->object,
+		.group = GROUP,
+		.links = classes->links,
+		.target = p->target,
+		.image = image,
+		.mapping = mapping,
+		.probes = wanted,
+	};
+	int err;
+
+	if (t->tried)
+		return;
+	t->tried = true;
+	for (size_t i = 0; i < sizeof(sites) / sizeof(sites[0]); i++)
+		if (!p->jvm || !is_of_start(sites[i].id))
+			wanted[request.count++] = sites[i];
+	err = probes_find(&request, &t->probes);
+	if (err == -ENOENT)
+		log_warn("pid %d: its libjvm has no symbols: no class loads", p->target->pid);
+	else if (err)
+		log_warn("pid %d: no class loads: %s", p->target->pid, strerror(-err));
+	if (!err)
+		probes_attach(&t->probes);
+}
+
+void classes_forget(struct classes *classes, const struct process *p)
+{
+	classes->layouts[p->index] = (struct jvs_class_layout){ 0 };
+	target_free(&classes->targets[p->index]);
+}
+
+static bool is_complete(const struct jvs_class_layout *layout)
+{
+	return layout->ready && layout->loader_klass != JVS_NO_FIELD;
+}
+
+/* What is read of a loader that was met before it could be. */
+static void describe_loaders(struct classes *classes, const struct process *p,
+			     struct recording *rec)
+{
+	const struct map64_slot *slot;
+	size_t at = 0;
+
+	while ((slot = map64_next(&classes->targets[p->index].loaders, &at)))
+		classes_describe_loader(classes, p, rec, rec_loader_get(rec, slot->value));
+}
+
+bool classes_attached(const struct classes *classes, const struct process *p)
+{
+	return classes->targets[p->index].tried;
+}
+
+void classes_look(struct classes *classes, const struct process *p)
+{
+	struct jvs_class_layout *shown = &classes->layouts[p->index], layout;
+	int err;
+
+	if (!p->jvm || is_complete(shown))
+		return;
+	err = jvm_class_layout(p->jvm, &layout);
+	if (err && err != -EAGAIN)
+		return;
+	if (!shown->ready) {
+		layout.ready = 0;
+		*shown = layout;
+		__atomic_store_n(&shown->ready, 1, __ATOMIC_RELEASE);
+	}
+	/* The programs look at loader_klass alone. */
+	shown->archive_low = layout.archive_low;
+	shown->archive_high = layout.archive_high;
+	shown->loader_name_and_id = layout.loader_name_and_id;
+	__atomic_store_n(&shown->loader_klass, layout.loader_klass, __ATOMIC_RELEASE);
+}
+
+void classes_tick(struct classes *classes, struct decoder *d, struct process *p,
+		  struct recording *rec)
+{
+	struct jvs_class_layout *shown = &classes->layouts[p->index];
+	bool had = is_complete(shown);
+
+	if (!p->jvm || !p->rec_jvm)
+		return;
+	classes_look(classes, p);
+	if (shown->ready && classes->targets[p->index].early_count)
+		classes_name_early(classes, d, p, rec);
+	if (is_complete(shown) && !had)
+		describe_loaders(classes, p, rec);
+}
+
+/* ---- the end */
+
+static const char *const count_names[JVS_CLASS_COUNT_NR] = {
+#define X(name, text) [JVS_CLASS_COUNT_##name] = (text),
+	JVS_CLASS_COUNTER_LIST(X)
+#undef X
+};
+
+static void finish_counts(struct classes *classes, const struct process *p, struct recording *rec)
+{
+	const struct class_target *t = &classes->targets[p->index];
+	uint64_t sums[JVS_CLASS_COUNT_NR];
+
+	for (uint32_t i = 0; i < JVS_CLASS_COUNT_NR; i++)
+		sums[i] = cost_percpu_sum(classes->counts_fd, p->index * JVS_CLASS_COUNT_NR + i);
+	sums[JVS_CLASS_COUNT_LOADED] -= t->early_arrays;
+	sums[JVS_CLASS_COUNT_SENT] -= t->early_arrays;
+	for (size_t i = 0; i < classes->ignored.count; i++) {
+		if (classes->ignored.rules[i].jvm != p->rec_jvm)
+			continue;
+		sums[JVS_CLASS_COUNT_SENT] -= classes->ignored.rules[i].loaded;
+		sums[JVS_CLASS_COUNT_IGNORED] += classes->ignored.rules[i].loaded;
+	}
+	for (uint32_t i = 0; i < JVS_CLASS_COUNT_NR; i++)
+		rec_class_count_set(rec, p->rec_jvm, count_names[i], sums[i]);
+	rec_class_count_set(rec, p->rec_jvm, "unnamed", t->early_count);
+}
+
+static void finish_rules(struct classes *classes, const struct process *p, struct recording *rec)
+{
+	struct jvs_class_rule_key key, next;
+	struct jvs_class_rule value;
+	const void *before = NULL;
+
+	for (size_t i = 0; i < classes->ignored.count; i++)
+		if (classes->ignored.rules[i].jvm == p->rec_jvm)
+			rec_class_rule_set(rec, &classes->ignored.rules[i]);
+	for (uint32_t n = 0; n < JVS_CLASS_RULES; n++) {
+		if (bpf_map_get_next_key(classes->rules_fd, before, &next))
+			return;
+		key = next;
+		before = &key;
+		if (key.target != p->index || bpf_map_lookup_elem(classes->rules_fd, &key, &value))
+			continue;
+		classes_add_rule(classes, p, rec, &key, &value);
+	}
+}
+
+void classes_finish(struct classes *classes, const struct process *p, struct recording *rec)
+{
+	if (!p->rec_jvm || !classes->targets[p->index].tried)
+		return;
+	finish_counts(classes, p, rec);
+	finish_rules(classes, p, rec);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "jvm/loader.h"
+#include "live/classes_impl.h"
+#include "live/decode.h"
+#include "live/process.h"
+#include "model/names.h"
+#include "model/recording.h"
+#include "target/target.h"
+
+/* Records of class loads to rows of the recording. */
+
+#define UNLISTED 0x80000000u /* in class_target.live: the rest is a site */
+
+/* What a record is about, with everything found. */
+struct seen {
+	struct classes *classes;
+	struct decoder *d;
+	struct process *p;
+	struct class_target *t;
+	struct recording *rec;
+	const struct jvs_class_event *event;
+	const char *name; /* as the JVM has it; valid until the next record */
+	size_t name_len;
+	bool cut;
+};
+
+static uint32_t string_of(struct recording *rec, const char *text)
+{
+	return *text ? rec_string(rec, text, strlen(text)) : 0;
+}
+
+static int64_t time_of(const struct decoder *d, uint64_t time_ns)
+{
+	return d->epoch_ns + (int64_t)time_ns;
+}
+
+/* ---- names */
+
+/* "gen.p12.C3" to "gen.p#.C#": what is numbered is of one kind. */
+static void make_pattern(const char *name, struct strbuf *to)
+{
+	strbuf_reset(to);
+	while (*name) {
+		size_t text = strcspn(name, "0123456789");
+
+		strbuf_add(to, name, text);
+		name += text;
+		if (!*name)
+			return;
+		strbuf_puts(to, "#");
+		name += strspn(name, "0123456789");
+	}
+}
+
+/* The whole of a name that did not fit its record, if it still is where it was. */
+static char *read_long_name(const struct seen *s)
+{
+	const struct jvs_class_layout *layout = &s->classes->layouts[s->p->index];
+	char *name = malloc(LOADER_NAME_MAX);
+
+	if (!name)
+		return NULL;
+	if (loader_symbol(s->p->target, layout, s->event->symbol, name, LOADER_NAME_MAX) ==
+		    (int)s->event->name_len &&
+	    !memcmp(name, s->event->name, s->event->name_bytes))
+		return name;
+	free(name);
+	return NULL;
+}
+
+/* The two Java forms of the event's name. */
+static void take_names(struct seen *s)
+{
+	struct classes *c = s->classes;
+	char *whole = NULL;
+
+	s->name = s->event->name;
+	s->name_len = s->event->name_bytes;
+	if (s->event->name_bytes < s->event->name_len) {
+		whole = read_long_name(s);
+		s->cut = !whole;
+	}
+	if (whole)
+		names_class(whole, s->event->name_len, &c->normal, &c->raw);
+	else
+		names_class(s->name, s->name_len, &c->normal, &c->raw);
+	free(whole);
+	make_pattern(strbuf_text(&c->normal), &c->text);
+}
+
+static uint32_t name_string(const struct seen *s)
+{
+	const struct strbuf *raw = &s->classes->raw, *normal = &s->classes->normal;
+
+	return string_of(s->rec, strbuf_text(raw->len ? raw : normal));
+}
+
+/* ---- loaders */
+
+void classes_describe_loader(struct classes *classes, const struct process *p,
+			     struct recording *rec, struct rec_loader *loader)
+{
+	const struct jvs_class_layout *layout = &classes->layouts[p->index];
+	char text[JVS_CLASS_RULE_MAX];
+	uint64_t klass, symbol;
+
+	if (!loader || loader->name || layout->loader_klass == JVS_NO_FIELD || !layout->ready ||
+	    loader->end_time_ns)
+		return;
+	if (!target_read_u64(p->target, loader->address + layout->loader_name_and_id, &symbol) &&
+	    symbol && loader_symbol(p->target, layout, symbol, text, sizeof(text)) > 0)
+		loader->name = string_of(rec, text);
+	if (target_read_u64(p->target, loader->address + layout->loader_klass, &klass) || !klass)
+		return;
+	symbol = loader_class_symbol(p->target, layout, klass);
+	if (!symbol || loader_symbol(p->target, layout, symbol, text, sizeof(text)) <= 0)
+		return;
+	names_class(text, strlen(text), &classes->normal, &classes->raw);
+	loader->type = string_of(rec, strbuf_text(&classes->normal));
+}
+
+static uint64_t loader_key(uint64_t address, uint32_t generation)
+{
+	return address ^ (uint64_t)generation << 48;
+}
+
+static uint32_t find_loader(struct class_target *t, const struct process *p, struct recording *rec,
+			    uint64_t address, uint32_t generation)
+{
+	const struct rec_loader fresh = { .jvm = p->rec_jvm,
+					  .generation = generation,
+					  .address = address };
+	uint64_t key = loader_key(address, generation);
+	uint32_t id;
+
+	if (map64_get(&t->loaders, key, &id))
+		return id;
+	id = rec_loader(rec, &fresh);
+	if (id)
+		map64_set(&t->loaders, key, id);
+	return id;
+}
+
+static void on_loader(struct classes *c, struct process *p, struct recording *rec,
+		      const struct jvs_class_loader *record)
+{
+	uint32_t id =
+		find_loader(&c->targets[p->index], p, rec, record->loader, record->generation);
+	struct rec_loader *loader = rec_loader_get(rec, id);
+
+	if (!loader || record->type_bytes > sizeof(record->type) ||
+	    record->name_bytes > sizeof(record->name))
+		return;
+	if (record->name_bytes)
+		loader->name = rec_string(rec, record->name, record->name_bytes);
+	if (!record->type_bytes)
+		return;
+	names_class(record->type, record->type_bytes, &c->normal, &c->raw);
+	loader->type = string_of(rec, strbuf_text(&c->normal));
+}
+
+static void on_loader_end(struct decoder *d, struct process *p, struct recording *rec,
+			  const struct jvs_class_loader *record)
+{
+	struct class_target *t = &d->classes->targets[p->index];
+	uint64_t key = loader_key(record->loader, record->generation);
+	struct rec_loader *loader;
+	uint32_t id;
+
+	if (!map64_get(&t->loaders, key, &id))
+		return;
+	loader = rec_loader_get(rec, id);
+	if (loader)
+		loader->end_time_ns = time_of(d, record->event.time_ns);
+}
+
+/* ---- loads */
+
+static uint32_t site_of(struct seen *s, uint32_t loader, uint32_t stack)
+{
+	const struct rec_loader *row = rec_loader_get(s->rec, loader);
+	struct rec_class_site site = {
+		.jvm = s->p->rec_jvm,
+		.pattern = string_of(s->rec, strbuf_text(&s->classes->text)),
+		.loader_type = row ? row->type : 0,
+		.stack = stack,
+	};
+
+	return rec_class_site(s->rec, &site);
+}
+
+static uint32_t flags_of(const struct seen *s)
+{
+	uint32_t in = s->event->flags | s->event->facts.flags, flags = 0;
+
+	flags |= in & JVS_CLASS_PARSED ? REC_CLASS_PARSED : 0;
+	flags |= in & JVS_CLASS_HOOKED ? REC_CLASS_HOOKED : 0;
+	flags |= in & JVS_CLASS_TRANSFORMED ? REC_CLASS_TRANSFORMED : 0;
+	flags |= in & JVS_CLASS_ARCHIVED ? REC_CLASS_ARCHIVED : 0;
+	flags |= in & JVS_CLASS_PREMAIN ? REC_CLASS_PREMAIN : 0;
+	flags |= s->cut ? REC_CLASS_NAME_CUT : 0;
+	flags |= s->classes->raw.len ? REC_CLASS_HIDDEN : 0;
+	return flags;
+}
+
+static void fill_facts(struct seen *s, struct rec_class *row)
+{
+	const struct jvs_class_facts *facts = &s->event->facts;
+
+	row->bytes = facts->bytes;
+	row->bytes_after = facts->bytes_after;
+	row->parse_ns = facts->parse_ns;
+	row->nested_ns = facts->nested_ns;
+	row->transform_ns = facts->transform_ns;
+	if (facts->start_ns && facts->start_ns < s->event->event.time_ns)
+		row->duration_ns = s->event->event.time_ns - facts->start_ns;
+	if (facts->source_len && facts->source_len <= sizeof(facts->source))
+		row->source = rec_string(s->rec, facts->source, facts->source_len);
+	if (facts->bytes_id)
+		row->change = classes_compare(s->t, s->rec, facts->bytes_id);
+	if (facts->flags & JVS_CLASS_HOOKED) {
+		struct rec_class_start *start = rec_class_start(s->rec, s->p->rec_jvm);
+
+		if (start && !start->first_hook_ns)
+			start->first_hook_ns = row->time_ns;
+	}
+}
+
+static uint32_t stack_of(struct seen *s)
+{
+	uint32_t stack = 0;
+
+	if (s->event->stack && !decode_stack(s->d, s->event->stack, &stack))
+		s->classes->lost_stack++;
+	return stack;
+}
+
+/* A load, or with REC_CLASS_REDEFINED a redefinition. */
+static void add_class(struct seen *s, uint32_t more_flags)
+{
+	const struct jvs_class_event *event = s->event;
+	struct rec_class row = { .jvm = s->p->rec_jvm };
+	struct rec_class_site *site;
+	struct rec_loader *loader;
+	uint32_t id;
+
+	row.stack = stack_of(s);
+	row.thread = decode_thread(s->p, s->rec, &event->event);
+	row.time_ns = time_of(s->d, event->event.time_ns);
+	row.loader = find_loader(s->t, s->p, s->rec, event->loader, event->generation);
+	loader = rec_loader_get(s->rec, row.loader);
+	if (loader && !loader->name)
+		classes_describe_loader(s->classes, s->p, s->rec, loader);
+	take_names(s);
+	row.name = name_string(s);
+	row.flags = flags_of(s) | more_flags;
+	fill_facts(s, &row);
+	if (!more_flags) {
+		row.site = site_of(s, row.loader, row.stack);
+		site = rec_class_site_get(s->rec, row.site);
+		if (site) {
+			site->loaded++;
+			site->bytes += row.bytes;
+		}
+		loader = rec_loader_get(s->rec, row.loader);
+		if (loader)
+			loader->loaded++;
+	}
+	id = rec_class(s->rec, &row);
+	if (!more_flags)
+		map64_set(&s->t->live, event->klass, id ? id : UNLISTED | row.site);
+}
+
+/* Of a class that was there before we looked nothing is known but its name. */
+static uint32_t unknown_site(struct seen *s)
+{
+	uint32_t loader = find_loader(s->t, s->p, s->rec, s->event->loader, s->event->generation);
+
+	take_names(s);
+	return site_of(s, loader, 0);
+}
+
+static void on_unload(struct seen *s)
+{
+	uint32_t known = 0, site_id;
+	struct rec_class_site *site;
+	struct rec_loader *loader;
+	struct rec_class *row;
+
+	if (map64_get(&s->t->live, s->event->klass, &known))
+		map64_remove(&s->t->live, s->event->klass);
+	row = known & UNLISTED ? NULL : rec_class_get(s->rec, known);
+	if (row)
+		row->end_time_ns = time_of(s->d, s->event->event.time_ns);
+	if (row)
+		site_id = row->site;
+	else
+		site_id = known ? known & ~UNLISTED : unknown_site(s);
+	site = rec_class_site_get(s->rec, site_id);
+	if (site)
+		site->unloaded++;
+	loader = rec_loader_get(
+		s->rec, find_loader(s->t, s->p, s->rec, s->event->loader, s->event->generation));
+	if (loader)
+		loader->unloaded++;
+}
+
+static void on_init(struct seen *s)
+{
+	struct rec_class_early early = { .jvm = s->p->rec_jvm };
+	struct rec_class *row = NULL;
+	uint32_t known;
+
+	if (map64_get(&s->t->live, s->event->klass, &known) && !(known & UNLISTED))
+		row = rec_class_get(s->rec, known);
+	if (row) {
+		row->initialize_ns = s->event->duration_ns;
+		row->initialize_self_ns = s->event->self_ns;
+	}
+	if (!(s->event->flags & JVS_CLASS_PREMAIN))
+		return;
+	early.stack = stack_of(s);
+	early.time_ns = time_of(s->d, s->event->event.time_ns);
+	early.initialize_ns = s->event->duration_ns;
+	take_names(s);
+	early.name = name_string(s);
+	rec_class_early(s->rec, &early);
+}
+
+/* ---- how a JVM starts */
+
+/* The n-th option, from 0 on, that names an agent written in Java. */
+static const char *agent_option(const char *arguments, uint32_t n, size_t *len)
+{
+	static const char option[] = "-javaagent:";
+	const char *at = arguments;
+
+	while ((at = strstr(at, option))) {
+		*len = strcspn(at, " ");
+		if ((at == arguments || at[-1] == ' ') && n-- == 0)
+			return at;
+		at += *len;
+	}
+	return NULL;
+}
+
+/* An agent ends where the next begins, or main. */
+static void end_agent(struct seen *s, int64_t now_ns)
+{
+	size_t count;
+	struct rec_class_agent *agents = rec_class_agents(s->rec, &count);
+
+	if (s->t->agent_ns && count)
+		agents[count - 1].premain_ns = (uint64_t)(now_ns - s->t->agent_ns);
+	s->t->agent_ns = 0;
+}
+
+static void begin_agent(struct seen *s, int64_t now_ns)
+{
+	const struct rec_jvm *jvm = rec_jvm_get(s->rec, s->p->rec_jvm);
+	struct rec_class_agent agent = { .jvm = s->p->rec_jvm, .time_ns = now_ns };
+	const char *option;
+	size_t len;
+
+	option = jvm ? agent_option(rec_text(s->rec, jvm->arguments), s->t->agent, &len) : NULL;
+	if (option) {
+		char *copy = strndup(option, len);
+
+		agent.text = copy ? string_of(s->rec, copy) : 0;
+		free(copy);
+	}
+	s->t->agent++;
+	s->t->agent_ns = now_ns;
+	rec_class_agent(s->rec, &agent);
+}
+
+static void on_phase(struct seen *s)
+{
+	int64_t now_ns = time_of(s->d, s->event->event.time_ns);
+	struct rec_class_start *start = rec_class_start(s->rec, s->p->rec_jvm);
+
+	if (!start)
+		return;
+	end_agent(s, now_ns);
+	switch ((enum jvs_class_phase)s->event->flags) {
+	case JVS_CLASS_PHASE_INITIALIZED:
+		start->initialized_ns = now_ns;
+		break;
+	case JVS_CLASS_PHASE_AGENT:
+		begin_agent(s, now_ns);
+		break;
+	case JVS_CLASS_PHASE_MAIN:
+		start->main_ns = now_ns;
+		break;
+	}
+}
+
+void classes_add(struct classes *classes, struct decoder *d, struct process *p,
+		 struct recording *rec, const struct jvs_class_event *event)
+{
+	struct seen s = { .classes = classes, .d = d, .p = p, .rec = rec, .event = event };
+
+	s.t = &classes->targets[p->index];
+	add_class(&s, 0);
+}
+
+/* ---- records */
+
+static void on_event(struct seen *s)
+{
+	switch (s->event->event.kind) {
+	case JVS_EVENT_CLASS_LOAD:
+		if (s->event->flags & JVS_CLASS_EARLY)
+			classes_keep_early(s->t, s->event);
+		else
+			add_class(s, 0);
+		break;
+	case JVS_EVENT_CLASS_UNLOAD:
+		on_unload(s);
+		break;
+	case JVS_EVENT_CLASS_REDEFINED:
+		add_class(s, REC_CLASS_REDEFINED);
+		break;
+	case JVS_EVENT_CLASS_INIT:
+		on_init(s);
+		break;
+	case JVS_EVENT_CLASS_PHASE:
+		on_phase(s);
+		break;
+	}
+}
+
+void classes_decode(struct decoder *d, struct recording *rec, const void *data, size_t size)
+{
+	const struct jvs_event *header = data;
+	struct process *p = &d->processes[header->target];
+	const struct jvs_class_event *event = data;
+	const struct jvs_class_loader *loader = data;
+	struct seen s = { .classes = d->classes, .d = d, .p = p, .rec = rec, .event = event };
+
+	if (!d->classes || !p->target || !p->rec_jvm)
+		return;
+	s.t = &d->classes->targets[p->index];
+	if (header->kind == JVS_EVENT_CLASS_BYTES) {
+		classes_take_bytes(s.t, data, size);
+	} else if (header->kind == JVS_EVENT_CLASS_LOADER && size >= sizeof(*loader)) {
+		on_loader(d->classes, p, rec, loader);
+	} else if (header->kind == JVS_EVENT_CLASS_LOADER_END && size >= JVS_CLASS_LOADER_HEADER) {
+		on_loader_end(d, p, rec, loader);
+	} else if (size >= JVS_CLASS_EVENT_HEADER &&
+		   event->name_bytes <= size - JVS_CLASS_EVENT_HEADER) {
+		on_event(&s);
+	} else {
+		d->bad_records++;
+	}
+}
