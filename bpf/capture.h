@@ -67,6 +67,7 @@ static __always_inline void jvs_begin_walk(struct jvs_walk *w, const struct jvs_
 	w->first_part = w->slot * jvs_parts_per_slot;
 
 	w->after_native = 0;
+	w->returns = 0;
 	w->window_at = 0;
 	w->start_pc = 0;
 	w->start_sp = 0;

@@ -13,6 +13,8 @@
 #define JVS_PSTATE_MODE 0x0f /* exception level; 0: user */
 #define JVS_PSTATE_32	0x10
 
+#define JVS_RETURN_SLOT 0 /* the return address is in a register */
+
 /* A return address may carry a pointer authentication code above the 48 bits of the address. */
 #define JVS_RETURN_MASK JVS_ADDRESS_MASK
 

@@ -8,6 +8,7 @@
 #define JVS_USER_CS	0x33   /* 64-bit user code; bits above the low byte differ under Xen */
 #define JVS_INT3	0xcc   /* what a uprobe puts in place of the probed instruction */
 #define JVS_SYSCALL	0x050f /* the instruction, first byte lowest */
+#define JVS_RETURN_SLOT 8      /* bytes a return takes off the stack */
 #define JVS_RETURN_MASK ~0ull  /* a saved return address holds nothing but the address */
 
 /* Where the kernel puts registers in a signal frame: uc_mcontext, 40 bytes above sp. */

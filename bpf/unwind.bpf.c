@@ -89,6 +89,7 @@ static __always_inline int take_registers(struct jvs_walk *w)
 	w->start_pc = w->pc;
 	w->start_sp = w->sp;
 	w->at = JVS_AT_LEAF;
+	jvs_note_returns(w, task);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "unwind_compiled.h"
 #include "unwind_interpreter.h"
 #include "unwind_native.h"
+#include "unwind_returns.h"
 #include "unwind_run.h"
 #include "unwind_stub.h"
 
@@ -294,6 +295,8 @@ JVS_FN int jvs_step(struct jvs_walk *w)
 
 	if (!w)
 		return JVS_STATUS_INTERNAL;
+	if (w->returns)
+		jvs_real_return(w);
 	pc = w->pc;
 	sp = w->sp;
 	fp = w->fp;

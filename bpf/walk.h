@@ -96,6 +96,7 @@ struct jvs_walk {
 	__u32 pad;
 	__u64 time_ns;
 	__u64 mappings; /* as in struct jvs_target, read once */
+	__u64 returns;	/* the kernel's struct return_instance that is next; 0: none */
 
 	/* Registers of the frame that is next. */
 	__u64 pc;

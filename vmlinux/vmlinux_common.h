@@ -34,6 +34,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 enum {
@@ -41,7 +42,9 @@ enum {
 	BPF_F_MMAPABLE = 1 << 10,
 };
 
-enum { BPF_ANY = 0 };
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+
+#define BPF_LOCAL_STORAGE_GET_F_CREATE 1
 
 /* bpf_ringbuf_output() and bpf_ringbuf_query() */
 enum {
@@ -57,9 +60,21 @@ enum { BPF_RB_AVAIL_DATA = 0, BPF_RB_RING_SIZE = 1 };
 
 struct mm_struct;
 
+/* A function that was called while its return was probed. */
+struct return_instance {
+	unsigned long stack; /* sp when it began */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+} __attribute__((preserve_access_index));
+
+struct uprobe_task {
+	struct return_instance *return_instances; /* innermost first */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags;
-	struct mm_struct *mm; /* NULL: a kernel thread, or a thread that is exiting */
+	struct uprobe_task *utask; /* NULL: never met a probe */
+	struct mm_struct *mm;	   /* NULL: a kernel thread, or a thread that is exiting */
 } __attribute__((preserve_access_index));
 
 #endif
