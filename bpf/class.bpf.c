@@ -29,6 +29,27 @@ JVS_FN int jvs_on_class_parse(__u64 stream, __u64 symbol, __u64 loader, __u64 sp
 	return 0;
 }
 
+static __always_inline void send_phase(__u32 index, __u32 phase)
+{
+	struct jvs_class_scratch *scratch = take_scratch();
+
+	if (!scratch)
+		return;
+	fill_event(scratch, JVS_EVENT_CLASS_PHASE, index, 0, NULL);
+	scratch->event.flags = phase;
+	if (!send_event(scratch))
+		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
+	give_scratch(scratch);
+}
+
+static __always_inline void tell_first_hook(__u32 index)
+{
+	__u32 *told = bpf_map_lookup_elem(&jvs_class_hooked, &index);
+
+	if (told && !*told && !__sync_val_compare_and_swap(told, 0, 1))
+		send_phase(index, JVS_CLASS_PHASE_HOOK);
+}
+
 /*
  * JvmtiExport::post_class_file_load_hook(name, loader, domain, &data, &end, cache)
  *
@@ -45,6 +66,7 @@ JVS_FN int jvs_on_class_hook(__u64 symbol, __u64 data, __u64 end)
 	if (!jvs_current_target(&index))
 		return 0;
 	count_class(index, JVS_CLASS_COUNT_HOOKED);
+	tell_first_hook(index);
 	thread = class_thread(tid);
 	if (!thread)
 		return 0;
@@ -459,19 +481,6 @@ static __always_inline int on_class_initialized(__u64 klass)
 }
 
 /* ---- how far a JVM is */
-
-static __always_inline void send_phase(__u32 index, __u32 phase)
-{
-	struct jvs_class_scratch *scratch = take_scratch();
-
-	if (!scratch)
-		return;
-	fill_event(scratch, JVS_EVENT_CLASS_PHASE, index, 0, NULL);
-	scratch->event.flags = phase;
-	if (!send_event(scratch))
-		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
-	give_scratch(scratch);
-}
 
 /* JvmtiExport::post_vm_initialized(): agents run in it */
 JVS_FN int jvs_on_vm_initialized(void)

@@ -27,24 +27,13 @@ _Static_assert(TRIE_LOOP_NAME_MAX <= JVS_CLASS_NAME_MAX, "a record's name has th
 /* Searches the event's name. The answer is in scratch->search. */
 JVS_FN int jvs_class_search(struct jvs_class_scratch *scratch)
 {
-	struct trie_loop loop;
-	__u32 first = 0, have;
-
 	if (!scratch)
 		return 0;
 	scratch->search.number = TRIE_NONE;
-	if (!jvs_trie_count)
-		return 0;
-	loop.search = &scratch->search;
-	loop.name = (const struct trie_loop_name *)(const void *)scratch->event.name;
-	loop.units = bpf_map_lookup_elem(&trie_words, &first);
-	if (!loop.units)
-		return 0;
-	have = scratch->event.name_bytes;
-	if (have > TRIE_LOOP_NAME_MAX)
-		have = TRIE_LOOP_NAME_MAX;
-	trie_begin(&scratch->search, have, scratch->event.name_len, 0);
-	trie_loop_by_helper(&loop);
+	if (jvs_trie_count)
+		trie_loop_rule(&scratch->search,
+			       (const struct trie_loop_name *)(const void *)scratch->event.name,
+			       scratch->event.name_bytes, scratch->event.name_len);
 	return 0;
 }
 

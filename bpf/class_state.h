@@ -108,6 +108,14 @@ struct {
 	__type(value, struct jvs_class_layout);
 } jvs_class_layouts SEC(".maps");
 
+/* By target: whether the first call of its class file load hook was told. Userspace clears it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, JVS_MAX_TARGETS);
+	__type(key, __u32);
+	__type(value, __u32);
+} jvs_class_hooked SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, JVS_CLASS_ALL_COUNTS);

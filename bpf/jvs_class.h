@@ -95,6 +95,7 @@ enum jvs_class_phase {
 	JVS_CLASS_PHASE_INITIALIZED = 1, /* the VM: agents are next */
 	JVS_CLASS_PHASE_AGENT = 2,	 /* one agent's premain begins */
 	JVS_CLASS_PHASE_MAIN = 3,	 /* the program's main begins */
+	JVS_CLASS_PHASE_HOOK = 4, /* the class file load hook was called for the first time */
 };
 
 struct jvs_class_facts {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/json_classes.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exporters/json_stream.h"
@@ -302,19 +304,46 @@ static void write_class(struct json_stream *json, const struct recording *rec,
 	json_map_end(json);
 }
 
+static int by_time(const void *left, const void *right)
+{
+	const struct rec_class *a = *(const struct rec_class *const *)left;
+	const struct rec_class *b = *(const struct rec_class *const *)right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* All classes in the order they were loaded: rows are added as they become known. NULL: no memory.
+ */
+static const struct rec_class **sort_classes(const struct recording *rec)
+{
+	uint32_t count = rec_class_count(rec);
+	const struct rec_class **rows = calloc((size_t)count + 1, sizeof(*rows));
+
+	for (uint32_t i = 0; rows && i < count; i++)
+		rows[i] = rec_class_get(rec, i + 1);
+	if (rows && count)
+		qsort(rows, count, sizeof(*rows), by_time);
+	return rows;
+}
+
 /* Loads, or redefinitions. */
 static void write_events(struct json_stream *json, const struct recording *rec, const char *key,
 			 uint32_t flag)
 {
+	const struct rec_class **rows = sort_classes(rec);
+
+	if (!rows && !json->err)
+		json->err = -ENOMEM;
 	json_key(json, key);
 	json_array(json);
-	for (uint32_t id = 1; id <= rec_class_count(rec) && !json->err; id++) {
-		const struct rec_class *class = rec_class_get(rec, id);
-
-		if ((class->flags & REC_CLASS_REDEFINED) == flag)
-			write_class(json, rec, class);
+	for (uint32_t i = 0; i < rec_class_count(rec) && !json->err; i++) {
+		if ((rows[i]->flags & REC_CLASS_REDEFINED) == flag)
+			write_class(json, rec, rows[i]);
 	}
 	json_array_end(json);
+	free(rows);
 }
 
 static void write_early(struct json_stream *json, const struct recording *rec)

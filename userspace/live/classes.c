@@ -81,7 +81,7 @@ static enum probe_links links_of_group(void)
 static const char *const maps[] = { "jvs_class_layouts", "jvs_class_counts", "jvs_class_threads",
 				    "jvs_class_frames",	 "jvs_class_inits",  "jvs_class_facts",
 				    "jvs_class_loaders", "jvs_class_rules",  "jvs_class_scratches",
-				    "trie_words" };
+				    "jvs_class_hooked",	 "trie_words" };
 
 static int size_maps(const struct bpf_object *object, const struct trie *trie)
 {
@@ -182,6 +182,9 @@ static void target_free(struct class_target *t)
 	probes_free(&t->probes);
 	map64_free(&t->live);
 	map64_free(&t->loaders);
+	map64_free(&t->changes);
+	map64_free(&t->by_name);
+	free(t->ended);
 	free(t->early);
 	for (size_t i = 0; i < CLASS_FILES; i++) {
 		free(t->files[i].bytes[0]);
@@ -240,6 +243,9 @@ void classes_attach(struct classes *classes, const struct process *p, struct ima
 
 void classes_forget(struct classes *classes, const struct process *p)
 {
+	const uint32_t index = p->index, untold = 0;
+
+	bpf_map_update_elem(fd_of(classes->object, "jvs_class_hooked"), &index, &untold, BPF_ANY);
 	classes->layouts[p->index] = (struct jvs_class_layout){ 0 };
 	target_free(&classes->targets[p->index]);
 }
@@ -257,7 +263,7 @@ static void describe_loaders(struct classes *classes, const struct process *p,
 	size_t at = 0;
 
 	while ((slot = map64_next(&classes->targets[p->index].loaders, &at)))
-		classes_describe_loader(classes, p, rec, rec_loader_get(rec, slot->value));
+		classes_describe_loader(classes, p, rec, slot->value);
 }
 
 bool classes_attached(const struct classes *classes, const struct process *p)

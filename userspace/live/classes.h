@@ -42,7 +42,7 @@ struct class_file {
 	uint32_t total[2];
 	uint32_t have[2];
 };
-#define CLASS_FILES 64 /* at once; the oldest gives way */
+#define CLASS_FILES 16 /* at once; the oldest gives way */
 
 struct class_target {
 	struct probe_set probes;
@@ -55,6 +55,10 @@ struct class_target {
 	uint64_t early_arrays; /* they are no classes */
 	struct class_file files[CLASS_FILES];
 	uint32_t next_file;
+	struct map64 changes; /* id of files that were compared to the change */
+	struct map64 by_name; /* name and class of a loader that lives to its id: see on_loader() */
+	uint64_t *ended;      /* owned; keys of loaders that are gone, the oldest first */
+	uint32_t ended_count;
 	uint32_t agent; /* the next to run, of those the command line names */
 	int64_t agent_ns;
 };

@@ -12,7 +12,8 @@
 
 /* Records of class loads to rows of the recording. */
 
-#define UNLISTED 0x80000000u /* in class_target.live: the rest is a site */
+#define INSTRUMENTATION "sun.instrument.InstrumentationImpl" /* calls premain */
+#define UNLISTED	0x80000000u /* in class_target.live: the rest is a site */
 
 /* What a record is about, with everything found. */
 struct seen {
@@ -26,16 +27,6 @@ struct seen {
 	size_t name_len;
 	bool cut;
 };
-
-static uint32_t string_of(struct recording *rec, const char *text)
-{
-	return *text ? rec_string(rec, text, strlen(text)) : 0;
-}
-
-static int64_t time_of(const struct decoder *d, uint64_t time_ns)
-{
-	return d->epoch_ns + (int64_t)time_ns;
-}
 
 /* ---- names */
 
@@ -95,86 +86,7 @@ static uint32_t name_string(const struct seen *s)
 {
 	const struct strbuf *raw = &s->classes->raw, *normal = &s->classes->normal;
 
-	return string_of(s->rec, strbuf_text(raw->len ? raw : normal));
-}
-
-/* ---- loaders */
-
-void classes_describe_loader(struct classes *classes, const struct process *p,
-			     struct recording *rec, struct rec_loader *loader)
-{
-	const struct jvs_class_layout *layout = &classes->layouts[p->index];
-	char text[JVS_CLASS_RULE_MAX];
-	uint64_t klass, symbol;
-
-	if (!loader || loader->name || layout->loader_klass == JVS_NO_FIELD || !layout->ready ||
-	    loader->end_time_ns)
-		return;
-	if (!target_read_u64(p->target, loader->address + layout->loader_name_and_id, &symbol) &&
-	    symbol && loader_symbol(p->target, layout, symbol, text, sizeof(text)) > 0)
-		loader->name = string_of(rec, text);
-	if (target_read_u64(p->target, loader->address + layout->loader_klass, &klass) || !klass)
-		return;
-	symbol = loader_class_symbol(p->target, layout, klass);
-	if (!symbol || loader_symbol(p->target, layout, symbol, text, sizeof(text)) <= 0)
-		return;
-	names_class(text, strlen(text), &classes->normal, &classes->raw);
-	loader->type = string_of(rec, strbuf_text(&classes->normal));
-}
-
-static uint64_t loader_key(uint64_t address, uint32_t generation)
-{
-	return address ^ (uint64_t)generation << 48;
-}
-
-static uint32_t find_loader(struct class_target *t, const struct process *p, struct recording *rec,
-			    uint64_t address, uint32_t generation)
-{
-	const struct rec_loader fresh = { .jvm = p->rec_jvm,
-					  .generation = generation,
-					  .address = address };
-	uint64_t key = loader_key(address, generation);
-	uint32_t id;
-
-	if (map64_get(&t->loaders, key, &id))
-		return id;
-	id = rec_loader(rec, &fresh);
-	if (id)
-		map64_set(&t->loaders, key, id);
-	return id;
-}
-
-static void on_loader(struct classes *c, struct process *p, struct recording *rec,
-		      const struct jvs_class_loader *record)
-{
-	uint32_t id =
-		find_loader(&c->targets[p->index], p, rec, record->loader, record->generation);
-	struct rec_loader *loader = rec_loader_get(rec, id);
-
-	if (!loader || record->type_bytes > sizeof(record->type) ||
-	    record->name_bytes > sizeof(record->name))
-		return;
-	if (record->name_bytes)
-		loader->name = rec_string(rec, record->name, record->name_bytes);
-	if (!record->type_bytes)
-		return;
-	names_class(record->type, record->type_bytes, &c->normal, &c->raw);
-	loader->type = string_of(rec, strbuf_text(&c->normal));
-}
-
-static void on_loader_end(struct decoder *d, struct process *p, struct recording *rec,
-			  const struct jvs_class_loader *record)
-{
-	struct class_target *t = &d->classes->targets[p->index];
-	uint64_t key = loader_key(record->loader, record->generation);
-	struct rec_loader *loader;
-	uint32_t id;
-
-	if (!map64_get(&t->loaders, key, &id))
-		return;
-	loader = rec_loader_get(rec, id);
-	if (loader)
-		loader->end_time_ns = time_of(d, record->event.time_ns);
+	return classes_string(s->rec, strbuf_text(raw->len ? raw : normal));
 }
 
 /* ---- loads */
@@ -184,7 +96,7 @@ static uint32_t site_of(struct seen *s, uint32_t loader, uint32_t stack)
 	const struct rec_loader *row = rec_loader_get(s->rec, loader);
 	struct rec_class_site site = {
 		.jvm = s->p->rec_jvm,
-		.pattern = string_of(s->rec, strbuf_text(&s->classes->text)),
+		.pattern = classes_string(s->rec, strbuf_text(&s->classes->text)),
 		.loader_type = row ? row->type : 0,
 		.stack = stack,
 	};
@@ -220,13 +132,7 @@ static void fill_facts(struct seen *s, struct rec_class *row)
 	if (facts->source_len && facts->source_len <= sizeof(facts->source))
 		row->source = rec_string(s->rec, facts->source, facts->source_len);
 	if (facts->bytes_id)
-		row->change = classes_compare(s->t, s->rec, facts->bytes_id);
-	if (facts->flags & JVS_CLASS_HOOKED) {
-		struct rec_class_start *start = rec_class_start(s->rec, s->p->rec_jvm);
-
-		if (start && !start->first_hook_ns)
-			start->first_hook_ns = row->time_ns;
-	}
+		row->change = classes_take_change(s->t, facts->bytes_id);
 }
 
 static uint32_t stack_of(struct seen *s)
@@ -249,11 +155,11 @@ static void add_class(struct seen *s, uint32_t more_flags)
 
 	row.stack = stack_of(s);
 	row.thread = decode_thread(s->p, s->rec, &event->event);
-	row.time_ns = time_of(s->d, event->event.time_ns);
-	row.loader = find_loader(s->t, s->p, s->rec, event->loader, event->generation);
+	row.time_ns = classes_time(s->d, event->event.time_ns);
+	row.loader = classes_find_loader(s->t, s->p, s->rec, event->loader, event->generation);
 	loader = rec_loader_get(s->rec, row.loader);
 	if (loader && !loader->name)
-		classes_describe_loader(s->classes, s->p, s->rec, loader);
+		classes_describe_loader(s->classes, s->p, s->rec, row.loader);
 	take_names(s);
 	row.name = name_string(s);
 	row.flags = flags_of(s) | more_flags;
@@ -277,7 +183,8 @@ static void add_class(struct seen *s, uint32_t more_flags)
 /* Of a class that was there before we looked nothing is known but its name. */
 static uint32_t unknown_site(struct seen *s)
 {
-	uint32_t loader = find_loader(s->t, s->p, s->rec, s->event->loader, s->event->generation);
+	uint32_t loader =
+		classes_find_loader(s->t, s->p, s->rec, s->event->loader, s->event->generation);
 
 	take_names(s);
 	return site_of(s, loader, 0);
@@ -294,7 +201,7 @@ static void on_unload(struct seen *s)
 		map64_remove(&s->t->live, s->event->klass);
 	row = known & UNLISTED ? NULL : rec_class_get(s->rec, known);
 	if (row)
-		row->end_time_ns = time_of(s->d, s->event->event.time_ns);
+		row->end_time_ns = classes_time(s->d, s->event->event.time_ns);
 	if (row)
 		site_id = row->site;
 	else
@@ -302,10 +209,25 @@ static void on_unload(struct seen *s)
 	site = rec_class_site_get(s->rec, site_id);
 	if (site)
 		site->unloaded++;
-	loader = rec_loader_get(
-		s->rec, find_loader(s->t, s->p, s->rec, s->event->loader, s->event->generation));
+	loader = rec_loader_get(s->rec, classes_find_loader(s->t, s->p, s->rec, s->event->loader,
+							    s->event->generation));
 	if (loader)
 		loader->unloaded++;
+}
+
+/* Whether the thread was in an agent's premain; a stack that is not known says nothing. */
+static bool is_in_agent(const struct recording *rec, uint32_t id)
+{
+	struct rec_stack stack = rec_stack_get(rec, id);
+
+	for (uint32_t i = 0; i < stack.count; i++) {
+		const struct rec_frame *frame = rec_frame_get(rec, stack.frames[i]);
+		const struct rec_method *method = rec_method_get(rec, frame->method);
+
+		if (!strcmp(rec_text(rec, method->class_name), INSTRUMENTATION))
+			return true;
+	}
+	return false;
 }
 
 static void on_init(struct seen *s)
@@ -323,7 +245,9 @@ static void on_init(struct seen *s)
 	if (!(s->event->flags & JVS_CLASS_PREMAIN))
 		return;
 	early.stack = stack_of(s);
-	early.time_ns = time_of(s->d, s->event->event.time_ns);
+	if (!s->t->agent || (early.stack && !is_in_agent(s->rec, early.stack)))
+		return;
+	early.time_ns = classes_time(s->d, s->event->event.time_ns);
 	early.initialize_ns = s->event->duration_ns;
 	take_names(s);
 	early.name = name_string(s);
@@ -369,7 +293,7 @@ static void begin_agent(struct seen *s, int64_t now_ns)
 	if (option) {
 		char *copy = strndup(option, len);
 
-		agent.text = copy ? string_of(s->rec, copy) : 0;
+		agent.text = copy ? classes_string(s->rec, copy) : 0;
 		free(copy);
 	}
 	s->t->agent++;
@@ -379,12 +303,13 @@ static void begin_agent(struct seen *s, int64_t now_ns)
 
 static void on_phase(struct seen *s)
 {
-	int64_t now_ns = time_of(s->d, s->event->event.time_ns);
+	int64_t now_ns = classes_time(s->d, s->event->event.time_ns);
 	struct rec_class_start *start = rec_class_start(s->rec, s->p->rec_jvm);
 
 	if (!start)
 		return;
-	end_agent(s, now_ns);
+	if (s->event->flags != JVS_CLASS_PHASE_HOOK)
+		end_agent(s, now_ns);
 	switch ((enum jvs_class_phase)s->event->flags) {
 	case JVS_CLASS_PHASE_INITIALIZED:
 		start->initialized_ns = now_ns;
@@ -394,6 +319,9 @@ static void on_phase(struct seen *s)
 		break;
 	case JVS_CLASS_PHASE_MAIN:
 		start->main_ns = now_ns;
+		break;
+	case JVS_CLASS_PHASE_HOOK:
+		start->first_hook_ns = now_ns;
 		break;
 	}
 }
@@ -445,11 +373,11 @@ void classes_decode(struct decoder *d, struct recording *rec, const void *data, 
 		return;
 	s.t = &d->classes->targets[p->index];
 	if (header->kind == JVS_EVENT_CLASS_BYTES) {
-		classes_take_bytes(s.t, data, size);
+		classes_take_bytes(s.t, rec, data, size);
 	} else if (header->kind == JVS_EVENT_CLASS_LOADER && size >= sizeof(*loader)) {
-		on_loader(d->classes, p, rec, loader);
+		classes_take_loader(d->classes, p, rec, loader);
 	} else if (header->kind == JVS_EVENT_CLASS_LOADER_END && size >= JVS_CLASS_LOADER_HEADER) {
-		on_loader_end(d, p, rec, loader);
+		classes_end_loader(d, p, rec, loader);
 	} else if (size >= JVS_CLASS_EVENT_HEADER &&
 		   event->name_bytes <= size - JVS_CLASS_EVENT_HEADER) {
 		on_event(&s);

@@ -9,7 +9,8 @@
 /* Class files that agents changed: put together from their parts, and compared. */
 
 /* What is sent of one file at most: see bpf/class_record.h. A longer one is not compared. */
-#define FILE_BYTES_MAX (1u << 20)
+#define FILE_BYTES_MAX	(1u << 20)
+#define CHANGES_WAITING 65536
 
 static void file_free(struct class_file *file)
 {
@@ -37,29 +38,6 @@ static struct class_file *file_for(struct class_target *t, uint64_t id)
 	file_free(file);
 	file->id = id;
 	return file;
-}
-
-void classes_take_bytes(struct class_target *t, const struct jvs_class_bytes *part, size_t size)
-{
-	struct class_file *file;
-	uint32_t which;
-
-	if (size < JVS_CLASS_BYTES_HEADER || part->count > size - JVS_CLASS_BYTES_HEADER ||
-	    part->total > FILE_BYTES_MAX || part->first > part->total ||
-	    part->count > part->total - part->first || !part->id)
-		return;
-	which = part->after ? 1 : 0;
-	file = file_for(t, part->id);
-	if (!file->bytes[which]) {
-		file->bytes[which] = malloc(part->total ? part->total : 1);
-		if (!file->bytes[which])
-			return;
-		file->total[which] = part->total;
-	}
-	if (file->total[which] != part->total || file->have[which] != part->first)
-		return;
-	memcpy(file->bytes[which] + part->first, part->bytes, part->count);
-	file->have[which] += part->count;
 }
 
 /* ---- comparing */
@@ -141,20 +119,66 @@ static uint32_t compare(struct recording *rec, const struct classfile *before,
 	return id;
 }
 
-uint32_t classes_compare(struct class_target *t, struct recording *rec, uint64_t id)
+static uint32_t compare_files(struct recording *rec, const struct class_file *file)
 {
-	struct class_file *file = find_file(t, id);
 	struct classfile before = { 0 }, after = { 0 };
 	uint32_t change = 0;
 
-	if (!file)
-		return 0;
-	if (file->have[0] == file->total[0] && file->have[1] == file->total[1] && file->total[0] &&
-	    file->total[1] && !classfile_parse(file->bytes[0], file->total[0], &before) &&
+	if (!classfile_parse(file->bytes[0], file->total[0], &before) &&
 	    !classfile_parse(file->bytes[1], file->total[1], &after))
 		change = compare(rec, &before, &after);
 	classfile_free(&before);
 	classfile_free(&after);
+	return change;
+}
+
+/* Until the class is defined, or redefined. Those of classes that never are must not pile up. */
+static void keep_change(struct class_target *t, uint64_t id, uint32_t change)
+{
+	if (t->changes.count >= CHANGES_WAITING)
+		map64_free(&t->changes);
+	if (change)
+		map64_set(&t->changes, id, change);
+}
+
+static bool is_whole(const struct class_file *file, uint32_t which)
+{
+	return file->total[which] && file->have[which] == file->total[which];
+}
+
+void classes_take_bytes(struct class_target *t, struct recording *rec,
+			const struct jvs_class_bytes *part, size_t size)
+{
+	struct class_file *file;
+	uint32_t which;
+
+	if (size < JVS_CLASS_BYTES_HEADER || part->count > size - JVS_CLASS_BYTES_HEADER ||
+	    part->total > FILE_BYTES_MAX || part->first > part->total ||
+	    part->count > part->total - part->first || !part->id)
+		return;
+	which = part->after ? 1 : 0;
+	file = file_for(t, part->id);
+	if (!file->bytes[which]) {
+		file->bytes[which] = malloc(part->total ? part->total : 1);
+		if (!file->bytes[which])
+			return;
+		file->total[which] = part->total;
+	}
+	if (file->total[which] != part->total || file->have[which] != part->first)
+		return;
+	memcpy(file->bytes[which] + part->first, part->bytes, part->count);
+	file->have[which] += part->count;
+	if (!is_whole(file, 0) || !is_whole(file, 1))
+		return;
+	keep_change(t, file->id, compare_files(rec, file));
 	file_free(file);
+}
+
+uint32_t classes_take_change(struct class_target *t, uint64_t id)
+{
+	uint32_t change = 0;
+
+	if (map64_get(&t->changes, id, &change))
+		map64_remove(&t->changes, id);
 	return change;
 }

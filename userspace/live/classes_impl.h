@@ -6,9 +6,21 @@
 
 /* Inside of classes*.c. */
 
+uint32_t classes_string(struct recording *rec, const char *text); /* 0 for "" */
+/* The time of a record as the recording has it. */
+int64_t classes_time(const struct decoder *d, uint64_t time_ns);
+
+/* The row of a class loader, made when it is new. */
+uint32_t classes_find_loader(struct class_target *t, const struct process *p, struct recording *rec,
+			     uint64_t address, uint32_t generation);
+void classes_take_loader(struct classes *c, const struct process *p, struct recording *rec,
+			 const struct jvs_class_loader *record);
+void classes_end_loader(struct decoder *d, const struct process *p, struct recording *rec,
+			const struct jvs_class_loader *record);
+
 /* Reads class and name of a loader that has none yet, when it lives and they can be read. */
 void classes_describe_loader(struct classes *classes, const struct process *p,
-			     struct recording *rec, struct rec_loader *loader);
+			     struct recording *rec, uint32_t id);
 
 /* Adds a class that was loaded. */
 void classes_add(struct classes *classes, struct decoder *d, struct process *p,
@@ -25,10 +37,11 @@ void classes_name_early(struct classes *classes, struct decoder *d, struct proce
 void classes_add_rule(struct classes *classes, const struct process *p, struct recording *rec,
 		      const struct jvs_class_rule_key *key, const struct jvs_class_rule *value);
 
-/* A part of a class file. */
-void classes_take_bytes(struct class_target *t, const struct jvs_class_bytes *part, size_t size);
+/* A part of a class file. What agents did is found out when both files are there. */
+void classes_take_bytes(struct class_target *t, struct recording *rec,
+			const struct jvs_class_bytes *part, size_t size);
 
 /* What agents did to the class whose files have this id; 0 when they did not come in full. */
-uint32_t classes_compare(struct class_target *t, struct recording *rec, uint64_t id);
+uint32_t classes_take_change(struct class_target *t, uint64_t id);
 
 #endif
