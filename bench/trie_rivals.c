@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/trie_rivals.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -324,10 +325,243 @@ static int nodes_find(const void *built, const uint8_t *name, size_t len)
 	return result;
 }
 
+/* ---- all keys in a hash table, asked for each beginning of the name that may be one */
+
+struct hashed {
+	struct keys *keys;
+	uint32_t *slots; /* number of a key + 1; 0 free */
+	uint32_t mask;
+	uint32_t len_max;
+	bool *odd_len; /* by length: a prefix ends there, and not with '.' or '$' */
+};
+
+/* Of a beginning that is one byte longer. */
+static uint32_t hash_on(uint32_t hash, uint8_t c)
+{
+	return (hash ^ c) * 16777619u;
+}
+
+static uint32_t hash_slot(const struct hashed *h, uint32_t hash)
+{
+	return (hash ^ hash >> 15) & h->mask;
+}
+
+static bool is_joint(uint8_t c)
+{
+	return c == '.' || c == '$';
+}
+
+static void hashed_free(void *built)
+{
+	struct hashed *h = built;
+
+	if (!h)
+		return;
+	keys_free(h->keys);
+	free(h->slots);
+	free(h->odd_len);
+	free(h);
+}
+
+static void hashed_add(struct hashed *h, uint32_t number)
+{
+	const struct key *key = &h->keys->items[number];
+	uint32_t hash = 0, slot;
+
+	for (uint32_t i = 0; i < key->len; i++)
+		hash = hash_on(hash, key->bytes[i]);
+	for (slot = hash_slot(h, hash); h->slots[slot]; slot = (slot + 1) & h->mask)
+		;
+	h->slots[slot] = number + 1;
+	if ((key->number & TRIE_GLOB) && !is_joint(key->bytes[key->len - 1]))
+		h->odd_len[key->len] = true;
+}
+
+static void *hashed_build(const struct trie *trie)
+{
+	struct hashed *h = calloc(1, sizeof(*h));
+	uint32_t slots = 4;
+
+	if (!h)
+		return NULL;
+	h->keys = keys_build(trie);
+	while (h->keys && slots < 2 * h->keys->count)
+		slots *= 2;
+	h->mask = slots - 1;
+	for (size_t i = 0; h->keys && i < h->keys->count; i++) {
+		if (h->keys->items[i].len > h->len_max)
+			h->len_max = h->keys->items[i].len;
+	}
+	h->slots = calloc(slots, sizeof(*h->slots));
+	h->odd_len = calloc(h->len_max + 1, sizeof(*h->odd_len));
+	if (!h->keys || !h->slots || !h->odd_len) {
+		hashed_free(h);
+		return NULL;
+	}
+	for (size_t i = 0; i < h->keys->count; i++)
+		hashed_add(h, (uint32_t)i);
+	return h;
+}
+
+static size_t hashed_size(const void *built)
+{
+	const struct hashed *h = built;
+
+	return sizeof(*h) + keys_size(h->keys) + (h->mask + 1) * sizeof(*h->slots) + h->len_max + 1;
+}
+
+/* The number of the key that is the first len bytes of the name; TRIE_NONE if it does not count. */
+static int hashed_ask(const struct hashed *h, uint32_t hash, const uint8_t *name, size_t len,
+		      bool whole)
+{
+	for (uint32_t slot = hash_slot(h, hash); h->slots[slot]; slot = (slot + 1) & h->mask) {
+		const struct key *key = &h->keys->items[h->slots[slot] - 1];
+
+		if (key->len == len && !keys_compare(key, name, len))
+			return keys_take(key, whole ? len : len + 1);
+	}
+	return TRIE_NONE;
+}
+
+static int hashed_find(const void *built, const uint8_t *name, size_t len)
+{
+	const struct hashed *h = built;
+	int result = TRIE_NONE;
+	uint32_t hash = 0;
+
+	for (size_t i = 0; i < len && i < h->len_max; i++) {
+		uint8_t c = fold(name[i]);
+		int number;
+
+		hash = hash_on(hash, c);
+		if (!is_joint(c) && !h->odd_len[i + 1] && i + 1 != len)
+			continue;
+		number = hashed_ask(h, hash, name, i + 1, i + 1 == len);
+		if (number != TRIE_NONE)
+			result = number;
+	}
+	return result;
+}
+
+/* ---- a trie of nodes and pointers, with a sorted list of its children in each */
+
+struct twig {
+	struct twig **children; /* owned, ascending */
+	uint32_t count;
+	int32_t number; /* TRIE_NONE: no key ends here */
+	uint16_t glob;
+	uint8_t unit;
+};
+
+static void twig_free(void *built)
+{
+	struct twig *twig = built;
+
+	if (!twig)
+		return;
+	for (uint32_t i = 0; i < twig->count; i++)
+		twig_free(twig->children[i]);
+	free(twig->children);
+	free(twig);
+}
+
+static struct twig *new_twig(uint8_t unit)
+{
+	struct twig *twig = calloc(1, sizeof(*twig));
+
+	if (twig) {
+		twig->unit = unit;
+		twig->number = TRIE_NONE;
+	}
+	return twig;
+}
+
+/* Keys come in order, so a child that is not the last one is new, and is the last from now on. */
+static struct twig *twig_child(struct twig *twig, uint8_t unit)
+{
+	struct twig **larger;
+
+	if (twig->count && twig->children[twig->count - 1]->unit == unit)
+		return twig->children[twig->count - 1];
+	larger = reallocarray(twig->children, twig->count + 1, sizeof(struct twig *));
+	if (!larger)
+		return NULL;
+	twig->children = larger;
+	twig->children[twig->count] = new_twig(unit);
+	return twig->children[twig->count] ? twig->children[twig->count++] : NULL;
+}
+
+static int twig_add(const uint16_t *key, size_t len, uint32_t number, void *ctx)
+{
+	struct twig *twig = ctx;
+
+	for (size_t i = 0; i < len && twig; i++)
+		twig = twig_child(twig, (uint8_t)key[i]);
+	if (!twig)
+		return -1;
+	twig->number = (int32_t)(number & TRIE_NUMBER);
+	twig->glob = number & TRIE_GLOB;
+	return 0;
+}
+
+static void *twig_build(const struct trie *trie)
+{
+	struct twig *root = new_twig(0);
+	struct trie_visitor adds = { .key = twig_add, .ctx = root };
+	struct trie_walk_end end;
+
+	if (root && !trie_walk(trie, &adds, &end))
+		return root;
+	twig_free(root);
+	return NULL;
+}
+
+static size_t twig_size(const void *built)
+{
+	const struct twig *twig = built;
+	size_t size = sizeof(*twig) + twig->count * sizeof(*twig->children);
+
+	for (uint32_t i = 0; i < twig->count; i++)
+		size += twig_size(twig->children[i]);
+	return size;
+}
+
+static const struct twig *twig_branch(const struct twig *twig, uint8_t unit)
+{
+	uint32_t low = 0, high = twig->count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (twig->children[middle]->unit < unit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < twig->count && twig->children[low]->unit == unit ? twig->children[low] : NULL;
+}
+
+static int twig_find(const void *built, const uint8_t *name, size_t len)
+{
+	const struct twig *twig = built;
+	int result = TRIE_NONE;
+
+	for (size_t i = 0; i < len; i++) {
+		twig = twig_branch(twig, fold(name[i]));
+		if (!twig)
+			return result;
+		if (twig->number != TRIE_NONE && (twig->glob || i + 1 == len))
+			result = twig->number;
+	}
+	return result;
+}
+
 const struct rival trie_rivals[] = {
-	{ "the words, a plain search in C", plain_build, plain_find, plain_size, free },
-	{ "sorted keys, binary search", keys_build, sorted_find, keys_size, keys_free },
+	{ TRIE_RIVAL_PLAIN, plain_build, plain_find, plain_size, free },
+	{ TRIE_RIVAL_SORTED, keys_build, sorted_find, keys_size, keys_free },
 	{ "pointer trie, 128 children a node", nodes_build, nodes_find, nodes_size, nodes_free },
+	{ "pointer trie, sorted lists of children", twig_build, twig_find, twig_size, twig_free },
+	{ "hash of all beginnings", hashed_build, hashed_find, hashed_size, hashed_free },
 	{ "every key in turn", keys_build, linear_find, keys_size, keys_free },
 	{ 0 },
 };

@@ -21,6 +21,10 @@ struct rival {
 	void (*free)(void *built);
 };
 
+/* Those that the others are compared with. */
+#define TRIE_RIVAL_PLAIN  "the words, a plain search in C"
+#define TRIE_RIVAL_SORTED "sorted keys, binary search"
+
 /* The last has no label. */
 extern const struct rival trie_rivals[];
 
