@@ -145,7 +145,7 @@ struct jvs_class_loader {
 
 #define JVS_CLASS_LOADER_HEADER (sizeof(struct jvs_event) + 24)
 _Static_assert(sizeof(struct jvs_class_loader) ==
-		       JVS_CLASS_LOADER_HEADER + 2 * (JVS_CLASS_RULE_MAX + 8),
+		       JVS_CLASS_LOADER_HEADER + 2ull * (JVS_CLASS_RULE_MAX + 8),
 	       "no holes");
 
 /* JVS_EVENT_CLASS_BYTES: a part of a class file before (0) or after (1) the agents. */

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Class loads: what a program got defined, what its agents did to it, and who defines it."""
+import json
+import re
+import signal
+import time
+import zipfile
+from collections import Counter
+
+from harness import Jvm, expect
+from suite import test
+
+LOST = ("ring_full", "slot_busy")
+
+
+class Classes:
+    """The section "classes" of a recording of one JVM."""
+
+    def __init__(self, recording):
+        self.recording = recording
+        self.raw = recording.raw["classes"]
+        self.events = self.raw["events"]
+        self.jvm = self.raw["jvms"][0]
+        self.counts = self.jvm["counts"]
+
+    def named(self, prefix):
+        return [event for event in self.events if event["name"].startswith(prefix)]
+
+    @property
+    def lost(self):
+        return sum(self.counts[name] for name in LOST)
+
+    def check(self, lossless=True):
+        """Every real load is listed, ignored by a rule, or lost."""
+        counts = self.counts
+        expect(counts["loaded"] == counts["listed"] + counts["ignored"] + self.lost,
+               "loads do not add up: %s" % counts)
+        expect(counts["ignored"] == sum(rule["loaded"] for rule in self.raw["by_rule"]),
+               "ignored %d, by rule %s" % (counts["ignored"], self.raw["by_rule"]))
+        if lossless:
+            bad = {name: counts[name] for name in (*LOST, "unloads_lost", "events_lost", "unnamed",
+                                                   "unreadable", "stacks_lost")
+                   if counts[name]}
+            expect(not bad, "lost: %s" % bad)
+            expect(len(self.events) + self.raw["not_listed"] == counts["listed"],
+                   "%d events, listed %d" % (len(self.events), counts["listed"]))
+        return self
+
+    def stack(self, index):
+        return [self.recording.frames[frame].method for frame in self.recording.raw["stacks"][index]]
+
+
+def jar(run, agent):
+    """A jar that makes a program of tests/java an agent; its classes are on the class path."""
+    path = run.folder / (agent + ".jar")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("META-INF/MANIFEST.MF",
+                         "Premain-Class: %s\nCan-Retransform-Classes: true\n" % agent)
+    return run.jdk.inside(path)
+
+
+def attached(run, program, *arguments, filter_mode="off", options=(), **more):
+    """Attaches before the program does its work; returns its classes and its truth."""
+    jvm = run.java(program, *arguments, wait=True, hold=1, **more)
+    path = run.output()
+    scope = run.scope("-p", jvm.host_pid, "-e", "class", "--filter", filter_mode, "-q", *options,
+                      "-f", path)
+    run.wait_recording(scope)
+    jvm.go()
+    truth = jvm.truth()
+    return Classes(run.finish(scope, path, 60)), truth
+
+
+def started(run, command, filter_mode="off", options=()):
+    """The recorder starts the program; returns its classes and its truth."""
+    path = run.output()
+    scope = run.scope("record", "-e", "class", "--filter", filter_mode, "-q", *options, "-f", path,
+                      "--", *command)
+    scope.line("TRUTH", 120)
+    recording = run.finish(scope, path, 60)
+    line = next(line for line in scope.out if line.startswith("TRUTH"))
+    return Classes(recording), json.loads(line[6:])
+
+
+# ---- loads and unloads
+
+PREFIXES = {"lambda": "ClassStorm$Template/", "unload": "gen.", "leak": "gen.", "dup": "dup.",
+            "race": "race.", "reuse": "re."}
+
+
+def skip_hidden(run, mode):
+    return mode == "lambda" and run.jdk.major < 15
+
+
+@test("class loads", params={
+    "of hidden classes": {"mode": "lambda", "count": 10000},
+    "and unloads": {"mode": "unload", "count": 200},
+    "that stay": {"mode": "leak", "count": 300},
+    "of one name": {"mode": "dup", "count": 200},
+    "by eight threads at once": {"mode": "race", "count": 100},
+    "at addresses used again": {"mode": "reuse", "count": 40},
+}, quick=["and unloads", "of one name"], modes=("full", "jdks"))
+def loads(run, mode, count):
+    if skip_hidden(run, mode):
+        run.note("no hidden classes")
+        return
+    classes, truth = attached(run, "ClassStorm", mode, str(count))
+    classes.check()
+    mine = classes.named(PREFIXES[mode])
+    expect(len(mine) == truth["defined"], "%d loads, %d defined" % (len(mine), truth["defined"]))
+    gone = sum(1 for event in mine if event["end_time_ns"])
+    wanted = truth["defined"] if mode in ("unload", "reuse") else 0
+    expect(gone == wanted, "%d of %d unloaded, %d wanted" % (gone, len(mine), wanted))
+    loaders = {event["loader_id"] for event in mine}
+    wanted = {"lambda": 1, "race": 1, "reuse": 10 * count}.get(mode, count)
+    expect(len(loaders) == wanted, "%d loaders, %d wanted" % (len(loaders), wanted))
+    rows = [classes.raw["loaders"][index] for index in loaders]
+    if mode != "lambda":
+        names = {row["name"] for row in rows}
+        expect(len(names) == wanted and {row["class"] for row in rows} == {"ClassMaker$Loader"},
+               "loaders %s" % sorted(map(str, names))[:3])
+    sites = [site for site in classes.raw["sites"] if site["pattern"] in
+             {"lambda": ["ClassStorm$Template"], "dup": ["dup.Same"], "race": ["race.C#"],
+              "reuse": ["re.C#"]}.get(mode, ["gen.p#.C#"])]
+    sums = (sum(site["loaded"] for site in sites), sum(site["unloaded"] for site in sites))
+    expect(sums == (len(mine), gone), "sites %s of %d loads" % (sums, len(mine)))
+    expect(len(sites) <= 60, "%d sites" % len(sites))
+    expect(all("ClassStorm.main" in classes.stack(site["stack"]) for site in sites)
+           or mode == "race", "a stack without ClassStorm.main")
+    attempts = classes.counts["notified"] - classes.counts["loaded"]
+    run.note("%d loads, %d unloads, %d attempts more, %d addresses of %d loaders"
+             % (len(mine), gone, attempts, len({row["address"] for row in rows}), len(rows)))
+
+
+@test("class names of all lengths", quick=True, modes=("full", "jdks"))
+def names(run):
+    classes, truth = attached(run, "ClassStorm", "names")
+    got = [event["name"] for event in classes.check().named("na.")]
+    expect(got == truth["names"], "names %s" % [name[:20] for name in got])
+
+
+@test("100,000 classes", limit=240)
+def many(run):
+    classes, truth = attached(run, "ClassStorm", "many", "100000")
+    classes.check(lossless=False)
+    mine = len(classes.named("many."))
+    lost = truth["defined"] - mine
+    expect(0 <= lost <= truth["defined"] / 1000, "%d of %d lost" % (lost, truth["defined"]))
+    expect(classes.lost >= lost, "%d lost, %d counted" % (lost, classes.lost))
+    run.note("%d in %.1f s, %d lost, own RSS %d MiB, maps %d MiB" % (
+        mine, truth["took_ns"] / 1e9, lost, classes.recording.quality["own_rss_bytes"] >> 20,
+        classes.recording.quality["own_map_bytes"] >> 20))
+
+
+@test("class loads that are lost are counted", quick=True)
+def losses(run):
+    jvm = run.java("ClassStorm", "many", "20000", wait=True, hold=1)
+    path = run.output()
+    scope = run.scope("-p", jvm.host_pid, "-e", "class", "-q", "--ring-size", "64k", "-f", path)
+    run.wait_recording(scope)
+    scope.signal(signal.SIGSTOP)
+    jvm.go()
+    truth = jvm.truth()
+    scope.signal(signal.SIGCONT)
+    classes = Classes(run.finish(scope, path, 60)).check(lossless=False)
+    mine = len(classes.named("many."))
+    expect(classes.lost > 0, "nothing was lost")
+    others = mine + classes.lost - truth["defined"]
+    expect(0 <= others <= 3, "%d listed, %d lost, %d defined" % (mine, classes.lost,
+                                                                truth["defined"]))
+    run.note("%d listed, %d lost, %d defined" % (mine, classes.lost, truth["defined"]))
+
+
+# ---- the first second
+
+def logged(path):
+    """(name, source) of each line of -Xlog:class+load."""
+    lines = path.read_text(errors="replace").splitlines()
+    found = [re.search(r"\] (\S+) source: (.*)", line) for line in lines]
+    return [(match[1], match[2]) for match in found if match]
+
+
+def archive(run):
+    """An archive of what the program loads; skips the JDKs that cannot make one."""
+    path = run.folder / "app.jsa"
+    maker = run.track(Jvm(run.java_command(
+        "ClassStorm", "jdk", flags=("-XX:ArchiveClassesAtExit=%s" % run.jdk.inside(path),))))
+    maker.wait(60)
+    return run.jdk.inside(path) if path.exists() else None
+
+
+@test("class loads from the first on", params={
+    "with CDS": {"flag": "-Xshare:auto"},
+    "without CDS": {"flag": "-Xshare:off"},
+    "with an archive of the application": {"flag": None},
+}, quick=["with CDS"], modes=("full", "jdks"))
+def first(run, flag):
+    if flag is None:
+        path = archive(run)
+        if not path:
+            run.note("no archive can be made")
+            return
+        flag = "-XX:SharedArchiveFile=%s" % path
+    log = run.folder / "classes.log"
+    command = run.java_command("ClassStorm", "jdk", flags=(
+        flag, "-Xlog:class+load:file=%s" % run.jdk.inside(log)))
+    classes, truth = started(run, command)
+    classes.check()
+    lines = logged(log)
+    plain = Counter(re.sub(r"/0x[0-9a-f]+", "", event["name"]) for event in classes.events)
+    wanted = Counter(re.sub(r"/0x[0-9a-f]+", "", name) for name, _ in lines)
+    # The log has attempts, too: what it has twice may be one class.
+    expect(set(plain) == set(wanted), "only in the log %s, not in it %s" % (
+        sorted(set(wanted) - set(plain))[:5], sorted(set(plain) - set(wanted))[:5]))
+    order = [event["name"] for event in classes.events]
+    expect(order[:10] == [name for name, _ in lines[:10]], "the first: %s" % order[:10])
+    archived = {event["name"] for event in classes.events if event["archived"]}
+    shared = {name for name, source in lines if source.startswith("shared objects file")}
+    expect(archived == shared, "archived %d, in the log %d" % (len(archived), len(shared)))
+    jdk = [event for event in classes.named("java.util.concurrent.")]
+    expect(len(jdk) >= truth["defined"], "%d of java.util.concurrent, %d asked for" % (
+        len(jdk), truth["defined"]))
+    start = classes.jvm["start_to_main_ns"]
+    expect(start and 0 < start < 60e9, "start to main %s" % start)
+    run.note("%d classes, %d archived, main after %.2f s" % (
+        len(classes.events), len(archived), start / 1e9))
+
+
+# ---- agents
+
+def sizes(event, truth):
+    """Bytes before and after the agent; the truth has those of app.C0."""
+    before = truth["bytes"] + len(event["name"]) - len("app.C0")
+    return before, before + (truth["bytes_more"] if event["name"].startswith("app.") else 0)
+
+
+@test("classes and an agent", params={
+    "none": {"option": None},
+    "that copies": {"option": "app/"},
+    "that adds constants": {"option": "app/+200"},
+}, quick=["that adds constants"], modes=("full", "jdks"))
+def agent(run, option):
+    flags = () if option is None else ("-javaagent:%s=%s" % (jar(run, "ApmLike"), option),)
+    classes, truth = started(run, run.java_command("ApmLike", "500", "2", flags=flags))
+    classes.check()
+    app, lib = classes.named("app."), classes.named("lib.")
+    expect((len(app), len(lib)) == (truth["defined"],) * 2, "%d app, %d lib" % (len(app), len(lib)))
+    for event in app + lib:
+        before, after = sizes(event, truth)
+        expect((event["bytes"], event["bytes_after"]) == (before, after), "bytes of %s" % event)
+    expect(all(event["phases_ns"]["parse"] > 0 and event["duration_ns"] > 0 for event in app + lib),
+           "a class without time")
+    changed = [event for event in classes.events
+               if any(one["transformed"] for one in event["agents"])]
+    again = classes.raw["redefinitions"]
+    expect(len(again) == truth["redefined"] == classes.counts["redefined"],
+           "%d redefined, %d wanted" % (len(again), truth["redefined"]))
+    expect(classes.counts["transformed"] == truth["transformed"], "transformed %d of %d" % (
+        classes.counts["transformed"], truth["transformed"]))
+    if option is None:
+        expect(not changed and not classes.counts["hooked"], "changed without an agent")
+        return
+    expect({event["name"] for event in changed} == {event["name"] for event in app},
+           "changed: %d" % len(changed))
+    expect(all(event["phases_ns"]["transform"] > 0 for event in app + lib + again),
+           "an agent that takes no time")
+    facts = [event["agents"][0]["change"] for event in app + again]
+    expect(all(facts), "%d changes are not known" % facts.count(None))
+    more = 1 if truth["bytes_more"] else 0
+    expect(all(fact["after"]["constants"] - fact["before"]["constants"] == more and
+               (fact["before"]["bytes"], fact["after"]["bytes"]) == sizes(event, truth)
+               for fact, event in zip(facts, app + again)), "constants: %s" % facts[0])
+    expect(len(classes.jvm["agents"]) == 1 and classes.jvm["agents"][0]["premain_ns"] > 0 and
+           classes.jvm["agents"][0]["option"].endswith("=" + option), "%s" % classes.jvm["agents"])
+    expect(classes.jvm["first_hook_time_ns"], "no time of the first hook")
+    run.note("%d looked at, %d changed, premain %.1f ms" % (
+        classes.counts["hooked"], len(changed), classes.jvm["agents"][0]["premain_ns"] / 1e6))
+
+
+@test("classes an agent initializes before main", quick=True)
+def early(run):
+    flag = "-javaagent:%s=app/!" % jar(run, "ApmLike")
+    classes, _ = started(run, run.java_command("ApmLike", "1", "0", flags=(flag,)),
+                         filter_mode="mark")
+    names_of = {row["name"] for row in classes.raw["initialized_by_agents"]}
+    expect("java.util.logging.LogManager" in names_of, "initialized: %s" % sorted(names_of)[:9])
+    flag = flag[:-1]
+    classes, _ = started(run, run.java_command("ApmLike", "1", "0", flags=(flag,)),
+                         filter_mode="mark")
+    names_of = {row["name"] for row in classes.raw["initialized_by_agents"]}
+    expect("java.util.logging.LogManager" not in names_of, "initialized without")
+    expect(classes.raw["by_rule"] and not classes.named("java."), "JDK classes are listed")
+
+
+@test("what an agent did to methods", quick=True, modes=("full", "jdks"))
+def methods(run):
+    flag = "-javaagent:%s" % jar(run, "CallAgent")
+    classes, truth = started(run, run.java_command("CallAgent", flags=(flag,)))
+    event = classes.check().named("CallWork")[0]
+    change = event["agents"][0]["change"]
+    got = {(row["name"], row["signature"]): row for row in change["methods"]}
+    expect(set(got) == {(row["name"], row["signature"]) for row in truth["methods"]},
+           "methods %s" % sorted(got))
+    for fact in truth["methods"]:
+        row = got[fact["name"], fact["signature"]]
+        for key, field in (("code", "code_bytes"), ("stack", "max_stack"),
+                           ("locals", "max_locals")):
+            pair = [row["before"][field], row["after"][field]]
+            expect(pair == fact[key], "%s: %s %s, not %s" % (fact["name"], field, pair, fact[key]))
+        calls = (row["calls_added"], row["invokestatic_at_entry"], row["invokestatic_at_exit"])
+        expect(calls == (1 + fact["exits"], 1, fact["exits"]), "%s: calls %s" % (fact, calls))
+        expect((row["before"]["stack_map_entries"], row["after"]["stack_map_entries"]) ==
+               (fact["frames"],) * 2 and row["stack_map_recomputed"] == (fact["frames"] > 0),
+               "%s: frames %s" % (fact, row))
+    expect(change["methodrefs_added"] == 2 and change["after"]["methodrefs"] ==
+           change["before"]["methodrefs"] + 2, "methodrefs %s" % change)
+    run.note("%d methods" % len(got))
+
+
+# ---- others
+
+@test("classes of a bystander", quick=True)
+def bystander(run):
+    other = run.java("ClassStorm", "dup", "300", wait=True, hold=5)
+    jvm = run.java("Idle", hold=8)
+    path = run.output()
+    scope = run.scope("-p", jvm.host_pid, "-d", "4", "-e", "class", "--filter", "off", "-q", "-f",
+                      path)
+    run.wait_recording(scope)
+    other.go()
+    other.truth()
+    classes = Classes(run.finish(scope, path, 60)).check()
+    expect(not classes.named("dup."), "classes of another JVM")
+    expect(classes.counts["notified"] < 300, "hits of another JVM: %s" % classes.counts)
