@@ -36,6 +36,24 @@ static void begin(enum filter_mode mode)
 	filter = (struct filter){ .rec = rec, .trie = trie_of(&words), .mode = mode };
 }
 
+static void apply(enum filter_mode mode, const char *source)
+{
+	begin(mode);
+	ASSERT_INT(filter_apply(&filter, source), 0);
+}
+
+/* Applies a mode, and returns the totals that are left: so many. */
+static const struct rec_total *apply_and_count(enum filter_mode mode, size_t expected)
+{
+	const struct rec_total *totals;
+	size_t count;
+
+	apply(mode, "file");
+	totals = rec_totals(rec, &count);
+	CU_ASSERT_EQUAL_FATAL(count, expected);
+	return totals;
+}
+
 static uint32_t string_of(const char *text)
 {
 	return *text ? rec_string(rec, text, strlen(text)) : 0;
@@ -157,6 +175,23 @@ static void hidden_classes_are_looked_up_by_their_own_name(void)
 	check_rule("app.Main$$Lambda.0x7f*", 1, 0, 1);
 }
 
+/* U+1D518 as the JVM has it, and as UTF-8 that another program has written. */
+static void characters_of_four_bytes_are_two_surrogates(void)
+{
+	static const char *const names[] = { "app.\xed\xa0\xb5\xed\xb4\x98.A",
+					     "app.\xf0\x9d\x94\x98.A" };
+
+	trie_words_free(&words);
+	ASSERT_INT(trie_from_text("5 app.\xf0\x9d\x94\x98.*\n", 13, &words, NULL, NULL), 0);
+	begin(FILTER_MARK);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		ASSERT_INT(filter_code(&filter, frame_of(names[i])), FILTER_LIBRARY);
+		check_rule("app.\xed\xa0\xb5\xed\xb4\x98.*", 5, 0, i + 1);
+	}
+	ASSERT_INT(rec_rule_count(rec), 1);
+	ASSERT_INT(filter_code(&filter, frame_of("app.\xf0\x9d\x94.A")), FILTER_APPLICATION);
+}
+
 static void mark_counts_and_takes_nothing_away(void)
 {
 	static const char deep[] =
@@ -168,8 +203,7 @@ static void mark_counts_and_takes_nothing_away(void)
 	add("lib.Exact lib.example.A lib.b.C", 1, 2);
 	add("gc_work start_thread", 2, 4);
 	add("", 2, 1);
-	begin(FILTER_MARK);
-	ASSERT_INT(filter_apply(&filter, "built-in"), 0);
+	apply(FILTER_MARK, "built-in");
 
 	check_rule("java.*", 1, 3 * 3, 2);
 	check_rule("lib.*", 1, 2, 1);
@@ -233,17 +267,12 @@ static void fold_joins_runs_of_library_frames(void)
 static void folded_stacks_that_are_equal_become_one(void)
 {
 	const struct rec_total *totals;
-	size_t count;
 
 	add("java.a.B app.Main c", 1, 3);
 	add("lib.x.Y java.a.C app.Main c", 1, 4);
 	add("lib.x.Y app.Main c", 2, 5);
 	add("app.Other", 1, 1);
-	begin(FILTER_FOLD);
-	ASSERT_INT(filter_apply(&filter, "file"), 0);
-
-	totals = rec_totals(rec, &count);
-	ASSERT_INT(count, 3);
+	totals = apply_and_count(FILTER_FOLD, 3);
 	ASSERT_INT(rec_stack_count(rec), 2);
 	ASSERT_INT(totals[0].count, 7);
 	ASSERT_INT(totals[0].value, 70);
@@ -262,17 +291,12 @@ static void drop_takes_out_what_has_no_application_frame(void)
 {
 	const struct rec_total *totals;
 	uint32_t rule = 9;
-	size_t count;
 
 	add("java.a.B java.a.C c", 1, 3);
 	add("gc_work", 1, 4);
 	add("", 1, 5);
 	add("java.a.B app.Main", 1, 6);
-	begin(FILTER_DROP);
-	ASSERT_INT(filter_apply(&filter, "file"), 0);
-
-	totals = rec_totals(rec, &count);
-	ASSERT_INT(count, 1);
+	totals = apply_and_count(FILTER_DROP, 1);
 	ASSERT_INT(totals[0].count, 6);
 	CU_ASSERT_STRING_EQUAL(text_of_stack(totals[0].key.stack), "[library] app.Main.run");
 	ASSERT_INT(rec_filter_get(rec)->dropped, 12);
@@ -308,9 +332,7 @@ static void rows_of_samples_go_with_their_stacks(void)
 	add_rows("java.a.B c", 2);
 	add_rows("", 1);
 	add_rows("java.a.B app.Main", 3);
-	begin(FILTER_DROP);
-	ASSERT_INT(filter_apply(&filter, "file"), 0);
-
+	apply(FILTER_DROP, "file");
 	samples = rec_samples(rec, &count);
 	ASSERT_INT(count, 3);
 	for (size_t i = 0; i < count; i++) {
@@ -341,8 +363,7 @@ static void without_rules_all_is_application_code(void)
 	trie_words_free(&words);
 	ASSERT_INT(trie_from_text("", 0, &words, NULL, NULL), 0);
 	add("java.a.B c", 1, 3);
-	begin(FILTER_DROP);
-	ASSERT_INT(filter_apply(&filter, "none"), 0);
+	apply(FILTER_DROP, "none");
 	ASSERT_INT(rec_filter_get(rec)->application, 3);
 	ASSERT_INT(rec_filter_get(rec)->dropped, 0);
 	CU_ASSERT_STRING_EQUAL(text_of_stack(1), "java.a.B.run c");
@@ -352,6 +373,8 @@ static CU_TestInfo tests[] = {
 	{ "each frame is one of three kinds", each_frame_is_one_of_three_kinds },
 	{ "hidden classes are looked up by their own name",
 	  hidden_classes_are_looked_up_by_their_own_name },
+	{ "characters of four bytes are two surrogates",
+	  characters_of_four_bytes_are_two_surrogates },
 	{ "mark counts and takes nothing away", mark_counts_and_takes_nothing_away },
 	{ "fold joins runs of library frames", fold_joins_runs_of_library_frames },
 	{ "folded stacks that are equal become one", folded_stacks_that_are_equal_become_one },

@@ -7,6 +7,7 @@
 
 #include "base/strbuf.h"
 #include "trie/trie_find.h"
+#include "trie/trie_name.h"
 
 #define LIBRARY "[library]"
 
@@ -31,29 +32,64 @@ static uint32_t add_rule(struct filter *filter, const char *name, const struct t
 	uint32_t id;
 
 	strbuf_add(&text, name, match->matched);
+	if (match->glob)
+		strbuf_puts(&text, "*");
 	for (size_t i = 0; i < text.len; i++) {
 		if (text.text[i] == '/')
 			text.text[i] = '.';
 	}
-	if (match->glob)
-		strbuf_puts(&text, "*");
+	if (text.truncated)
+		filter->err = -ENOMEM;
 	id = rec_string(filter->rec, strbuf_text(&text), text.len);
 	strbuf_free(&text);
 	return rec_rule(filter->rec, id, (uint32_t)match->number);
+}
+
+/* The rule of a name in the JVM's modified UTF-8, added to the recording; 0 none. */
+static uint32_t rule_of_name(struct filter *filter, const char *name, size_t len)
+{
+	struct trie_match match = trie_match(&filter->trie, name, len, 0);
+
+	return match.number == TRIE_NONE ? 0 : add_rule(filter, name, &match);
+}
+
+/*
+ * Names are the JVM's or, in an imported recording, UTF-8. They differ in characters of four
+ * bytes, which the JVM has none of: two surrogates take six.
+ */
+static uint32_t rule_of_utf8(struct filter *filter, const char *name, size_t len)
+{
+	char *jvm_name = malloc(3 * len);
+	long size = jvm_name ? trie_name_from_utf8(name, len, (uint8_t *)jvm_name, 3 * len) : -1;
+	uint32_t rule = 0;
+
+	if (!jvm_name)
+		filter->err = -ENOMEM;
+	if (size >= 0)
+		rule = rule_of_name(filter, jvm_name, (size_t)size);
+	free(jvm_name);
+	return rule;
+}
+
+static bool has_four_bytes(const char *name)
+{
+	for (; *name; name++) {
+		if ((uint8_t)*name >= 0xf0)
+			return true;
+	}
+	return false;
 }
 
 static uint32_t rule_of_class(struct filter *filter, uint32_t class_name)
 {
 	struct recording *rec = filter->rec;
 	const char *name = rec_text(rec, class_name);
-	struct trie_match match;
 	uint32_t rule = 0;
 
 	if (map64_get(&filter->classes, class_name, &rule))
 		return rule;
-	match = trie_match(&filter->trie, name, strlen(name), 0);
-	if (match.number != TRIE_NONE)
-		rule = add_rule(filter, name, &match);
+	rule = has_four_bytes(name) ? rule_of_utf8(filter, name, strlen(name))
+				    : rule_of_name(filter, name, strlen(name));
 	if (map64_set(&filter->classes, class_name, rule))
 		filter->err = -ENOMEM;
 	if (rule)
@@ -222,24 +258,30 @@ static bool edit_stack(uint32_t *frames, size_t *count, void *ctx)
 int filter_apply(struct filter *filter, const char *source)
 {
 	struct recording *rec = filter->rec;
-	const char *mode = filter_mode_name(filter->mode);
+	const char *mode_name = filter_mode_name(filter->mode);
+	bool edits = filter->mode != FILTER_MARK;
+	uint32_t mode, trie;
 	int err;
 
 	if (filter->mode == FILTER_OFF)
 		return 0;
 	look_up_methods(filter);
 	err = count_all(filter);
-	if (!err && filter->mode != FILTER_MARK) {
-		/* Made now: rec_edit_stacks() reads the frames while it goes. */
+	mode = rec_string(rec, mode_name, strlen(mode_name));
+	trie = rec_string(rec, source, strlen(source));
+	/* Made now: rec_edit_stacks() reads the frames while it goes. */
+	if (edits)
 		library_frame(filter);
+	if (!err)
+		err = filter->err ? filter->err : rec_error(rec);
+	if (!err && edits)
 		err = rec_edit_stacks(rec, edit_stack, filter);
-		filter->library_frame = 0;
-	}
+	filter->library_frame = 0;
 	if (err)
 		return err;
-	rec_filter(rec)->mode = rec_string(rec, mode, strlen(mode));
-	rec_filter(rec)->trie = rec_string(rec, source, strlen(source));
-	return filter->err ? filter->err : rec_error(rec);
+	rec_filter(rec)->mode = mode;
+	rec_filter(rec)->trie = trie;
+	return 0;
 }
 
 void filter_free(struct filter *filter)
