@@ -314,8 +314,7 @@ static void find_code(const struct memory_walk *walk)
 		find_code_heap(walk, heaps[i]);
 }
 
-int vm_memory_areas(const struct vm_memory *memory, const struct maps *maps, vm_area_fn *found,
-		    void *ctx)
+int vm_memory_areas(struct vm_memory *memory, const struct maps *maps, vm_area_fn *found, void *ctx)
 {
 	struct memory_walk walk = {
 		.memory = memory, .target = memory->target, .maps = maps, .found = found, .ctx = ctx

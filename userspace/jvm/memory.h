@@ -29,6 +29,8 @@ struct vm_area {
 	const char *what; /* "card table"; a constant */
 	uint64_t start;
 	uint64_t end;
+	/* A mapping that holds what it is said to hold, and may hold more: others come first. */
+	bool loose;
 };
 
 typedef void vm_area_fn(const struct vm_area *area, void *ctx);
@@ -51,10 +53,10 @@ int vm_memory_open(const struct target *t, const struct maps *maps, const struct
 void vm_memory_close(struct vm_memory *memory);
 
 /*
- * Tells of all areas, in an order where of two that overlap the first one is right. What cannot
- * be read is left out. Returns 0 or -ESRCH.
+ * Tells of all areas, in an order where of two that overlap the first one is right; loose ones come
+ * after all others. What cannot be read is left out. Returns 0 or -ESRCH.
  */
-int vm_memory_areas(const struct vm_memory *memory, const struct maps *maps, vm_area_fn *found,
+int vm_memory_areas(struct vm_memory *memory, const struct maps *maps, vm_area_fn *found,
 		    void *ctx);
 
 /* ---- Native Memory Tracking: the JVM's own counters, where it was started with them on */

@@ -56,15 +56,14 @@ static int read_data(const struct vm_memory *memory, struct vm_counters *c)
 	return u32_at(c, 0) == MAGIC ? 0 : -ENOENT;
 }
 
-static bool is_number(const struct vm_counters *c, uint32_t entry)
+/* A number, whose name and value lie in the entry. Names end in a NUL inside the data. */
+static bool is_number(const struct vm_counters *c, uint32_t entry, uint32_t length)
 {
-	return u32_at(c, entry + 8) == 0 && c->data[entry + 12] == TYPE_LONG;
-}
+	uint32_t name = u32_at(c, entry + 4), value = u32_at(c, entry + 16);
 
-/* Names end in a NUL inside the data. */
-static bool is_name(const struct vm_counters *c, uint32_t at)
-{
-	return at < c->bytes && memchr(c->data + at, 0, c->bytes - at);
+	return u32_at(c, entry + 8) == 0 && c->data[entry + 12] == TYPE_LONG && name < length &&
+	       value <= length - sizeof(int64_t) &&
+	       memchr(c->data + entry + name, 0, c->bytes - entry - name);
 }
 
 static int index_counters(struct vm_counters *c)
@@ -85,7 +84,7 @@ static int index_counters(struct vm_counters *c)
 		length = u32_at(c, at);
 		if (length < ENTRY_BYTES || length > c->bytes - at)
 			break;
-		if (is_number(c, at) && is_name(c, counter.name) && counter.value <= c->bytes - 8)
+		if (is_number(c, at, length))
 			c->items[c->count++] = counter;
 	}
 	return 0;

@@ -77,6 +77,17 @@ struct memory_sizes {
 
 #define MEMORY_KLASSES_MAX 64 /* static Klass pointers of 8 */
 
+/* Addresses in mappings that hold classes: see memory_metaspace(). */
+#define MEMORY_WITNESSES_MAX 4096
+struct memory_witness {
+	uint64_t addr;
+	enum vm_use use;
+};
+struct memory_witnesses {
+	struct memory_witness items[MEMORY_WITNESSES_MAX];
+	uint32_t count;
+};
+
 struct vm_memory {
 	const struct target *target;
 	struct memory_members member;
@@ -88,6 +99,7 @@ struct vm_memory {
 	struct hotspot hotspot;
 	int major;
 	char gc[16];
+	struct memory_witnesses witnesses;
 };
 
 /* What areas are told to while they are looked for. */
@@ -95,6 +107,7 @@ struct memory_walk {
 	const struct vm_memory *memory;
 	const struct target *target;
 	const struct maps *maps;
+	struct memory_witnesses *witnesses;
 	vm_area_fn *found;
 	void *ctx;
 	uint64_t heap;	     /* CollectedHeap* */

@@ -15,6 +15,7 @@
 
 #define NODES_MAX   65536 /* of 64 MiB */
 #define KLASSES_MAX 20000 /* looked at without the list: each mapping holds thousands */
+#define KLASSES_NEW 2000  /* of a later look: the newest */
 
 /* MetaspaceContext: vtable or name, the list. VirtualSpaceList: name, limit, first node. */
 #define CONTEXT_LIST 8
@@ -42,17 +43,68 @@ struct class_look {
 	const struct memory_walk *walk;
 	struct map64 told; /* starts of mappings */
 	uint32_t looked;
+	uint32_t most;
 };
 
-static void tell_mapping(struct class_look *look, enum vm_use use, uint64_t addr)
+/* What one look found, the next one need not look for. */
+static void remember(struct memory_witnesses *witnesses, enum vm_use use, uint64_t addr)
+{
+	if (witnesses->count < MEMORY_WITNESSES_MAX)
+		witnesses->items[witnesses->count++] =
+			(struct memory_witness){ .use = use, .addr = addr };
+}
+
+/* Whether the mapping is one that was not told of. */
+static bool tell_mapping(struct class_look *look, enum vm_use use, uint64_t addr)
 {
 	const struct mapping *mapping = addr ? maps_find(look->walk->maps, addr) : NULL;
 	uint32_t known;
 
 	if (!mapping || mapping->path[0] || map64_get(&look->told, mapping->start, &known) ||
 	    map64_set(&look->told, mapping->start, 1))
-		return;
-	memory_found(look->walk, use, "mappings that hold classes", mapping->start, mapping->end);
+		return false;
+	look->walk->found(&(struct vm_area){ .use = use,
+					     .what = "mappings that hold classes",
+					     .start = mapping->start,
+					     .end = mapping->end,
+					     .loose = true },
+			  look->walk->ctx);
+	return true;
+}
+
+static void tell_and_remember(struct class_look *look, enum vm_use use, uint64_t addr)
+{
+	if (tell_mapping(look, use, addr))
+		remember(look->walk->witnesses, use, addr);
+}
+
+static void tell_remembered(struct class_look *look)
+{
+	const struct memory_witnesses *witnesses = look->walk->witnesses;
+
+	for (uint32_t i = 0; i < witnesses->count; i++)
+		tell_mapping(look, witnesses->items[i].use, witnesses->items[i].addr);
+}
+
+/* Whether it has a name as classes have: what is linked to may be no class any more. */
+static bool is_class(const struct class_look *look, uint64_t klass)
+{
+	const struct fields *f = &look->walk->memory->hotspot.field;
+	const struct target *t = look->walk->target;
+	uint64_t symbol = 0, length = 0;
+	uint8_t first = 0;
+	int err = field_read(t, klass, f->klass_name, &symbol);
+
+	if (!err)
+		err = field_read(t, symbol,
+				 field_exists(f->symbol_length) ? f->symbol_length
+								: f->symbol_length_and_refcount,
+				 &length);
+	if (!err)
+		err = target_read(t, symbol + f->symbol_body.at, &first, 1);
+	if (!field_exists(f->symbol_length))
+		length >>= 16;
+	return !err && length && length <= UINT16_MAX && first > ' ';
 }
 
 static void look_at_class(struct class_look *look, uint64_t klass)
@@ -61,12 +113,12 @@ static void look_at_class(struct class_look *look, uint64_t klass)
 	int32_t layout;
 
 	look->looked++;
-	tell_mapping(look, VM_CLASS_SPACE, klass);
+	tell_and_remember(look, VM_CLASS_SPACE, klass);
 	/* Classes of arrays have no constants; their layout is negative. */
 	layout = (int32_t)memory_word(look->walk, klass, m->klass_layout);
 	if (layout >= 0)
-		tell_mapping(look, VM_METASPACE,
-			     memory_word(look->walk, klass, m->klass_constants));
+		tell_and_remember(look, VM_METASPACE,
+				  memory_word(look->walk, klass, m->klass_constants));
 }
 
 static void look_at_loaders(struct class_look *look)
@@ -74,9 +126,9 @@ static void look_at_loaders(struct class_look *look)
 	const struct memory_members *m = &look->walk->memory->member;
 	uint64_t loader = memory_word(look->walk, 0, m->cld_head), klass;
 
-	while (loader && look->looked < KLASSES_MAX) {
+	while (loader && look->looked < look->most) {
 		klass = memory_word(look->walk, loader, m->cld_klasses);
-		while (klass && look->looked < KLASSES_MAX) {
+		while (klass && look->looked < look->most) {
 			look_at_class(look, klass);
 			klass = memory_word(look->walk, klass, m->klass_next);
 		}
@@ -103,7 +155,8 @@ static void look_along_links(struct class_look *look)
 		uint64_t klass = todo[--count];
 
 		if (!maps_find(look->walk->maps, klass) || map64_get(&seen, klass, &known) ||
-		    seen.count >= KLASSES_MAX || map64_set(&seen, klass, 1))
+		    look->looked >= look->most || !is_class(look, klass) ||
+		    map64_set(&seen, klass, 1))
 			continue;
 		look_at_class(look, klass);
 		for (size_t i = 0; i < link_count && count + link_count < KLASSES_MAX; i++)
@@ -115,13 +168,17 @@ static void look_along_links(struct class_look *look)
 
 void memory_metaspace(const struct memory_walk *walk)
 {
-	struct class_look look = { .walk = walk };
+	struct class_look look = { .walk = walk, .most = KLASSES_MAX };
 	bool found;
 
 	found = find_nodes(walk, walk->memory->symbol.nonclass_context, VM_METASPACE);
 	found |= find_nodes(walk, walk->memory->symbol.class_context, VM_CLASS_SPACE);
 	if (found)
 		return;
+	if (walk->witnesses->count) {
+		look.most = KLASSES_NEW;
+		tell_remembered(&look);
+	}
 	if (walk->memory->member.cld_klasses != NO_MEMBER)
 		look_at_loaders(&look);
 	else

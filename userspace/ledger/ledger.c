@@ -98,9 +98,31 @@ static const enum rec_line line_of_use[] = {
 	[VM_OTHER] = REC_LINE_VM_OTHER,
 };
 
+/* What must wait until others have claimed. */
+#define LOOSE_MAX 4096
+
+struct areas {
+	struct claims *claims;
+	struct vm_area *loose; /* owned */
+	size_t count;
+};
+
 static void claim_area(const struct vm_area *area, void *ctx)
 {
-	claims_add(ctx, line_of_use[area->use], area->what, area->start, area->end);
+	struct areas *areas = ctx;
+
+	if (!area->loose)
+		claims_add(areas->claims, line_of_use[area->use], area->what, area->start,
+			   area->end);
+	else if (areas->count < LOOSE_MAX)
+		areas->loose[areas->count++] = *area;
+}
+
+static void claim_loose(const struct areas *areas)
+{
+	for (size_t i = 0; i < areas->count; i++)
+		claims_add(areas->claims, line_of_use[areas->loose[i].use], areas->loose[i].what,
+			   areas->loose[i].start, areas->loose[i].end);
 }
 
 static uint64_t clock_ns(clockid_t clock)
@@ -123,19 +145,27 @@ static int read_smaps(const struct ledger *ledger, struct smaps *out)
 /* Every owner, in the order in which of two the first is right. */
 static int claim_all(struct ledger *ledger, const struct smaps *smaps, bool detail)
 {
+	struct areas areas = { .claims = &ledger->claims };
 	int err;
 
-	err = vm_memory_areas(ledger->memory, &smaps->maps, claim_area, &ledger->claims);
+	areas.loose = calloc(LOOSE_MAX, sizeof(*areas.loose));
+	if (!areas.loose)
+		return -ENOMEM;
+	err = vm_memory_areas(ledger->memory, &smaps->maps, claim_area, &areas);
 	if (err)
-		return err;
+		goto out;
 	libc_claim_stacks(&ledger->libc, ledger->target, smaps, &ledger->claims, detail,
 			  &ledger->out.threads);
 	err = arenas_find(&ledger->arenas, ledger->target, smaps, &ledger->libc, &ledger->claims);
 	if (err)
-		return err;
+		goto out;
+	claim_loose(&areas);
 	files_claim(ledger->target, smaps, &ledger->claims);
 	arenas_claim_blocks(&ledger->arenas, smaps, &ledger->claims);
-	return ledger->claims.err;
+	err = ledger->claims.err;
+out:
+	free(areas.loose);
+	return err;
 }
 
 static void sum_mappings(const struct smaps *smaps, struct rec_ledger *out)

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "jvm/memory_impl.h"
+#include "target/maps.h"
+#include "target/pagemap.h"
+#include "target/target.h"
+#include "unit/unit.h"
+
+/* A VM whose variables are in our own memory. */
+
+static struct vm_memory vm;
+static struct target *t;
+static struct vm_counters counters;
+
+static void setup(void)
+{
+	struct memory_members *m = &vm.member;
+	uint64_t none = NO_MEMBER;
+
+	memset(&vm, 0, sizeof(vm));
+	for (size_t i = 0; i < sizeof(*m) / sizeof(none); i++)
+		memcpy((uint8_t *)m + i * sizeof(none), &none, sizeof(none));
+	counters = (struct vm_counters){ 0 };
+	ASSERT_INT(target_open(getpid(), &t), 0);
+	ASSERT_INT(target_only_present(t), 0);
+	vm.target = t;
+}
+
+static void teardown(void)
+{
+	vm_counters_free(&counters);
+	target_close(t);
+}
+
+/* ---- performance counters */
+
+static struct {
+	uint32_t magic;
+	uint8_t prologue[20];
+	uint32_t first;
+	uint32_t count;
+	uint8_t entries[992];
+} perf;
+static uint64_t perf_start;
+static uint64_t perf_capacity;
+
+static void begin_perf(void)
+{
+	memset(&perf, 0, sizeof(perf));
+	perf.magic = 0xc0c0feca;
+	perf.first = 32;
+	perf_start = (uintptr_t)&perf;
+	perf_capacity = sizeof(perf);
+	vm.member.perf_start = (uintptr_t)&perf_start;
+	vm.member.perf_capacity = (uintptr_t)&perf_capacity;
+}
+
+/* Returns the offset of the entry behind it. */
+static uint32_t add_counter(uint32_t at, const char *name, char type, uint32_t length,
+			    int64_t value)
+{
+	uint32_t name_bytes = ((uint32_t)strlen(name) + 8) & ~7u;
+	uint32_t head[3] = { 20 + name_bytes + 12, 20, length };
+	uint32_t value_at = 20 + name_bytes + 4;
+	uint8_t *to = (uint8_t *)&perf + at;
+
+	memcpy(to, head, sizeof(head));
+	to[12] = (uint8_t)type;
+	memcpy(to + 16, &value_at, 4);
+	memcpy(to + 20, name, strlen(name));
+	memcpy(to + value_at, &value, 8);
+	perf.count++;
+	return at + head[0];
+}
+
+static void counters_are_found_by_name(void)
+{
+	uint32_t at;
+	int64_t value = 0;
+
+	begin_perf();
+	at = add_counter(32, "java.threads.live", 'J', 0, 17);
+	at = add_counter(at, "sun.gc.cause", 'B', 8, 0); /* a text */
+	add_counter(at, "sun.rt.safepoints", 'J', 0, 5);
+	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
+	ASSERT_INT(counters.count, 2);
+	CU_ASSERT_TRUE(vm_counters_get(&counters, "java.threads.live", &value));
+	ASSERT_INT(value, 17);
+	CU_ASSERT_TRUE(vm_counters_get(&counters, "sun.rt.safepoints", &value));
+	ASSERT_INT(value, 5);
+	CU_ASSERT_FALSE(vm_counters_get(&counters, "sun.gc.cause", &value));
+	CU_ASSERT_FALSE(vm_counters_get(&counters, "java.threads", &value));
+	/* The next look shows what is there then. */
+	perf.count = 0;
+	add_counter(32, "java.threads.live", 'J', 0, 18);
+	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
+	CU_ASSERT_TRUE(vm_counters_get(&counters, "java.threads.live", &value));
+	ASSERT_INT(value, 18);
+}
+
+static void counters_of_nonsense_end_early(void)
+{
+	static const struct {
+		uint32_t at; /* in the first entry */
+		uint32_t value;
+	} cases[] = {
+		{ 0, 0 },    { 0, 19 },		{ 0, 1u << 30 }, { 0, UINT32_MAX },
+		{ 4, 1020 }, { 4, UINT32_MAX }, { 16, 1020 },	 { 16, UINT32_MAX },
+	};
+	int64_t value;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin_perf();
+		add_counter(32, "java.threads.live", 'J', 0, 17);
+		memcpy((uint8_t *)&perf + 32 + cases[i].at, &cases[i].value, 4);
+		perf.count = UINT32_MAX;
+		ASSERT_INT(vm_counters_read(&vm, &counters), 0);
+		CU_ASSERT_FALSE(vm_counters_get(&counters, "java.threads.live", &value));
+	}
+	begin_perf();
+	perf.first = UINT32_MAX;
+	perf.count = 3;
+	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
+	ASSERT_INT(counters.count, 0);
+}
+
+static void there_may_be_no_counters(void)
+{
+	ASSERT_INT(vm_counters_read(&vm, &counters), -ENOENT);
+	begin_perf();
+	perf.magic = 0;
+	ASSERT_INT(vm_counters_read(&vm, &counters), -ENOENT);
+	perf_start = 0;
+	ASSERT_INT(vm_counters_read(&vm, &counters), -ENOENT);
+	perf_start = (uintptr_t)&perf;
+	perf_capacity = UINT64_MAX;
+	ASSERT_INT(vm_counters_read(&vm, &counters), -ENOENT);
+}
+
+/* ---- Native Memory Tracking */
+
+static uint32_t level;
+static const char *names[] = { "Java Heap", "Class" };
+static const char *pairs[] = { "mtJavaHeap", "Java Heap", "mtClass", "Class" };
+static uint64_t with_peaks[17] = { 1, 2, 0, 0, 3, 4, 0, 0, 10, 20, 99, 99, 30, 40, 99, 99, 7 };
+static uint64_t without[8] = { 1, 2, 3, 4, 10, 20, 30, 40 };
+static uint64_t ranges[6] = { 100, 50, 99, 300, 200, 99 };
+static uint64_t pairs_of_ranges[4] = { 100, 50, 300, 200 };
+
+static void check_tags(void)
+{
+	struct vm_tag tags[VM_TAGS_MAX];
+
+	ASSERT_INT(vm_memory_tags(&vm, tags), 2);
+	CU_ASSERT_STRING_EQUAL(tags[0].name, "Java Heap");
+	CU_ASSERT_STRING_EQUAL(tags[1].name, "Class");
+	ASSERT_INT(tags[1].malloc_count, 10);
+	ASSERT_INT(tags[1].malloc_bytes, 20);
+	ASSERT_INT(tags[1].arena_count, 30);
+	ASSERT_INT(tags[1].arena_bytes, 40);
+	ASSERT_INT(tags[1].reserved, 300);
+	ASSERT_INT(tags[1].committed, 200);
+	ASSERT_INT(tags[0].malloc_bytes, 2);
+}
+
+static void tags_of_all_layouts_are_read(void)
+{
+	level = 2;
+	vm.symbol.tracking_level = (uintptr_t)&level;
+	vm.symbol.tag_names = (uintptr_t)names;
+	vm.size.tag_names = sizeof(names);
+	vm.symbol.malloc_snapshot = (uintptr_t)with_peaks;
+	vm.size.malloc_snapshot = sizeof(with_peaks);
+	vm.symbol.virtual_snapshot = (uintptr_t)ranges;
+	vm.size.virtual_snapshot = sizeof(ranges);
+	check_tags();
+	level = 3;
+	vm.symbol.tag_pairs = (uintptr_t)pairs;
+	vm.size.tag_pairs = sizeof(pairs);
+	vm.symbol.malloc_snapshot = (uintptr_t)without;
+	vm.size.malloc_snapshot = sizeof(without);
+	vm.symbol.virtual_snapshot = (uintptr_t)pairs_of_ranges;
+	vm.size.virtual_snapshot = sizeof(pairs_of_ranges);
+	check_tags();
+}
+
+static void tags_are_none_when_tracking_is_off(void)
+{
+	static const uint32_t off[] = { 0, 1, 0xff };
+	struct vm_tag tags[VM_TAGS_MAX];
+
+	ASSERT_INT(vm_memory_tags(&vm, tags), 0);
+	vm.symbol.tracking_level = (uintptr_t)&level;
+	vm.symbol.tag_names = (uintptr_t)names;
+	vm.size.tag_names = sizeof(names);
+	for (size_t i = 0; i < ARRAY_SIZE(off); i++) {
+		level = off[i];
+		ASSERT_INT(vm_memory_tags(&vm, tags), 0);
+	}
+	level = 2;
+	ASSERT_INT(vm_memory_tags(&vm, tags), 2);
+	ASSERT_INT(tags[1].malloc_bytes, 0);
+	vm.size.tag_names = 8 * (VM_TAGS_MAX + 1);
+	ASSERT_INT(vm_memory_tags(&vm, tags), 0);
+}
+
+/* ---- areas */
+
+struct seen {
+	struct vm_area areas[16];
+	uint32_t count;
+};
+
+static void note(const struct vm_area *area, void *ctx)
+{
+	struct seen *seen = ctx;
+
+	CU_ASSERT_FATAL(seen->count < ARRAY_SIZE(seen->areas));
+	seen->areas[seen->count++] = *area;
+}
+
+static void metaspace_is_a_list_of_nodes(void)
+{
+	static uint64_t second[3], first[3], list[3], context[2], variable;
+	struct maps maps = { 0 };
+	struct memory_walk walk = {
+		.memory = &vm, .target = t, .maps = &maps, .witnesses = &vm.witnesses, .found = note
+	};
+	struct seen seen = { .count = 0 };
+
+	walk.ctx = &seen;
+	variable = (uintptr_t)context;
+	context[1] = (uintptr_t)list;
+	list[2] = (uintptr_t)first;
+	first[0] = (uintptr_t)second;
+	first[1] = 0x10000;
+	first[2] = 0x4000;
+	second[1] = 0x80000;
+	second[2] = 0x1000;
+	vm.symbol.nonclass_context = (uintptr_t)&variable;
+	memory_metaspace(&walk);
+	ASSERT_INT(seen.count, 2);
+	ASSERT_INT(seen.areas[0].use, VM_METASPACE);
+	ASSERT_INT(seen.areas[0].start, 0x10000);
+	ASSERT_INT(seen.areas[0].end, 0x14000);
+	ASSERT_INT(seen.areas[1].end, 0x81000);
+	/* A list that bites its tail ends, too. */
+	second[0] = (uintptr_t)first;
+	second[2] = 0;
+	first[2] = 0;
+	seen.count = 0;
+	memory_metaspace(&walk);
+	ASSERT_INT(seen.count, 0);
+}
+
+static void without_the_list_classes_show_the_mappings(void)
+{
+	/* ClassLoaderData: klasses, next. Klass: next, layout, constants, name. Symbol: length,
+	 * text. */
+	static uint64_t loader[2], head;
+	struct memory_members *m = &vm.member;
+	struct maps maps;
+	struct memory_walk walk = {
+		.memory = &vm, .target = t, .maps = &maps, .witnesses = &vm.witnesses, .found = note
+	};
+	struct seen seen = { .count = 0 };
+	uint64_t *klass = mmap(NULL, 2 * MEMORY_PAGE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CU_ASSERT_FATAL(klass != MAP_FAILED);
+	walk.ctx = &seen;
+	head = (uintptr_t)loader;
+	loader[0] = (uintptr_t)klass;
+	klass[1] = 8;
+	klass[2] = (uintptr_t)malloc(1 << 20);
+	CU_ASSERT_FATAL(klass[2] != 0);
+	m->cld_head = (uintptr_t)&head;
+	m->cld_klasses = 0;
+	m->cld_next = 8;
+	m->klass_next = 0;
+	m->klass_layout = 8;
+	m->klass_constants = 16;
+	ASSERT_INT(maps_read(getpid(), &maps), 0);
+	memory_metaspace(&walk);
+	ASSERT_INT(seen.count, 2);
+	ASSERT_INT(seen.areas[0].use, VM_CLASS_SPACE);
+	CU_ASSERT(seen.areas[0].start <= (uintptr_t)klass && seen.areas[0].end > (uintptr_t)klass);
+	ASSERT_INT(seen.areas[1].use, VM_METASPACE);
+	CU_ASSERT_TRUE(seen.areas[0].loose && seen.areas[1].loose);
+	/* The next look need not find them. */
+	head = 0;
+	seen.count = 0;
+	memory_metaspace(&walk);
+	ASSERT_INT(seen.count, 2);
+	/* A class of an array has no constants. */
+	head = (uintptr_t)loader;
+	vm.witnesses.count = 0;
+	klass[1] = (uint32_t)-8;
+	seen.count = 0;
+	memory_metaspace(&walk);
+	ASSERT_INT(seen.count, 1);
+	maps_free(&maps);
+	free((void *)(uintptr_t)klass[2]);
+	munmap(klass, 2 * MEMORY_PAGE);
+}
+
+static void classes_of_8_are_found_along_their_links(void)
+{
+	/* Klass: super, subklass, sibling, next, layout, constants, name. Symbol: length, text. */
+	static char symbol[] = "\x10\0java/lang/Object";
+	static uint64_t variable;
+	struct memory_members *m = &vm.member;
+	struct fields *f = &vm.hotspot.field;
+	struct maps maps;
+	struct memory_walk walk = {
+		.memory = &vm, .target = t, .maps = &maps, .witnesses = &vm.witnesses, .found = note
+	};
+	struct seen seen = { .count = 0 };
+	uint64_t(*klass)[8] =
+		mmap(NULL, MEMORY_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *other = malloc(64);
+
+	CU_ASSERT_FATAL(klass != MAP_FAILED && other);
+	walk.ctx = &seen;
+	variable = (uintptr_t)klass[1];
+	klass[1][0] = (uintptr_t)klass[2];
+	klass[2][1] = (uintptr_t)klass[1];
+	klass[2][2] = (uintptr_t)other; /* whose name is none */
+	klass[1][4] = klass[2][4] = UINT32_MAX;
+	klass[1][6] = klass[2][6] = (uintptr_t)symbol;
+	other[6] = 0;
+	m->klass_super = 0;
+	m->klass_subklass = 8;
+	m->klass_sibling = 16;
+	m->klass_next = 24;
+	m->klass_layout = 32;
+	m->klass_constants = 40;
+	f->klass_name = (struct field){ .at = 48, .size = 8 };
+	f->symbol_length = (struct field){ .at = 0, .size = 2 };
+	f->symbol_body = (struct field){ .at = 2, .size = 1 };
+	vm.klasses[vm.klass_count++] = (uintptr_t)&variable;
+	ASSERT_INT(maps_read(getpid(), &maps), 0);
+	memory_metaspace(&walk);
+	ASSERT_INT(seen.count, 1);
+	ASSERT_INT(vm.witnesses.count, 1);
+	CU_ASSERT(seen.areas[0].start <= (uintptr_t)klass && seen.areas[0].end > (uintptr_t)klass);
+	maps_free(&maps);
+	free(other);
+	munmap(klass, MEMORY_PAGE);
+}
+
+static CU_TestInfo tests[] = {
+	{ "counters are found by name", counters_are_found_by_name },
+	{ "counters of nonsense end early", counters_of_nonsense_end_early },
+	{ "there may be no counters", there_may_be_no_counters },
+	{ "tags of all layouts are read", tags_of_all_layouts_are_read },
+	{ "tags are none when tracking is off", tags_are_none_when_tracking_is_off },
+	{ "metaspace is a list of nodes", metaspace_is_a_list_of_nodes },
+	{ "without the list classes show the mappings",
+	  without_the_list_classes_show_the_mappings },
+	{ "classes of 8 are found along their links", classes_of_8_are_found_along_their_links },
+	CU_TEST_INFO_NULL,
+};
+
+const CU_SuiteInfo jvm_memory_suite = {
+	.pName = "jvm_memory",
+	.pSetUpFunc = setup,
+	.pTearDownFunc = teardown,
+	.pTests = tests,
+};

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/recording.h"
+#include "model/series.h"
+#include "unit/unit.h"
+
+#define START_NS 1000000000000ll
+#define SECOND	 1000000000ll
+
+static struct recording *rec;
+
+static void setup(void)
+{
+	rec = rec_new();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rec);
+	rec_meta(rec)->start_time_ns = START_NS;
+}
+
+static void teardown(void)
+{
+	rec_free(rec);
+}
+
+static void add(uint32_t jvm, uint64_t rss_bytes)
+{
+	struct rec_ledger ledger = { .jvm = jvm, .rss_bytes = rss_bytes };
+
+	ledger.parts = calloc(2, sizeof(*ledger.parts));
+	ledger.part_count = 2;
+	rec_ledger_add(rec, &ledger);
+	/* It is the recording's now. */
+	CU_ASSERT_PTR_NULL(ledger.parts);
+}
+
+static void the_first_and_the_last_stay(void)
+{
+	size_t count;
+
+	CU_ASSERT_PTR_NULL(rec_ledger_first(rec, 1));
+	CU_ASSERT_PTR_NULL(rec_ledger_last(rec, 1));
+	add(1, 10);
+	ASSERT_INT(rec_ledger_last(rec, 1)->rss_bytes, 10);
+	add(2, 20);
+	add(1, 11);
+	add(1, 12);
+	ASSERT_INT(rec_ledger_first(rec, 1)->rss_bytes, 10);
+	ASSERT_INT(rec_ledger_last(rec, 1)->rss_bytes, 12);
+	ASSERT_INT(rec_ledger_last(rec, 1)->part_count, 2);
+	ASSERT_INT(rec_ledger_first(rec, 2)->rss_bytes, 20);
+	/* Nobody asked for all of them. */
+	rec_ledgers(rec, &count);
+	ASSERT_INT(count, 0);
+}
+
+static void all_are_kept_for_who_asks(void)
+{
+	const struct rec_ledger *rows;
+	size_t count;
+
+	rec_samples_keep(rec, true);
+	for (uint64_t i = 0; i < 100; i++)
+		add(1, i);
+	rows = rec_ledgers(rec, &count);
+	ASSERT_INT(count, 100);
+	ASSERT_INT(rows[99].rss_bytes, 99);
+	CU_ASSERT_PTR_NULL(rows[0].parts);
+	rec_ledgers_drop(rec);
+	rec_ledgers(rec, &count);
+	ASSERT_INT(count, 0);
+	ASSERT_INT(rec_ledger_last(rec, 1)->rss_bytes, 99);
+}
+
+static void every_line_has_a_name_of_its_own(void)
+{
+	for (int line = 0; line < REC_LINE_NR; line++) {
+		const struct rec_line_info *info = rec_line_info((enum rec_line)line);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(info->name);
+		CU_ASSERT_PTR_NOT_NULL(info->help);
+		for (int other = 0; other < line; other++)
+			CU_ASSERT(strcmp(info->name, rec_line_info((enum rec_line)other)->name));
+	}
+}
+
+/* ---- series */
+
+static void values_lie_in_their_second(void)
+{
+	const struct rec_series *rows;
+	uint64_t bucket_ns;
+	size_t count;
+
+	rec_series_add(rec, 1, "rss", START_NS, 5);
+	rec_series_add(rec, 1, "rss", START_NS + 2 * SECOND + 1, 6);
+	rec_series_add(rec, 1, "rss", START_NS + 3 * SECOND - 1, 7);
+	rec_series_add(rec, 1, "rss", START_NS - 1, 8); /* before the recording */
+	rec_series_add(rec, 2, "rss", START_NS + SECOND, -9);
+	rows = rec_series(rec, &count, &bucket_ns);
+	ASSERT_INT(count, 2);
+	ASSERT_INT(bucket_ns, SECOND);
+	ASSERT_INT(rows[0].buckets, 3);
+	CU_ASSERT_TRUE(rows[0].values[0].there);
+	CU_ASSERT_FALSE(rows[0].values[1].there);
+	ASSERT_INT(rows[0].values[2].value, 7);
+	ASSERT_INT(rows[1].values[1].value, -9);
+	ASSERT_INT(rows[1].jvm, 2);
+}
+
+static void buckets_double_when_there_are_too_many(void)
+{
+	const struct rec_series *rows;
+	uint64_t bucket_ns;
+	size_t count;
+
+	for (int64_t i = 0; i < REC_MAX_BUCKETS; i++)
+		rec_series_add(rec, 1, "all", START_NS + i * SECOND, i);
+	rec_series_add(rec, 1, "even", START_NS + 2 * SECOND, 2);
+	rec_series_add(rec, 1, "odd", START_NS + 3 * SECOND, 3);
+	rec_series_add(rec, 1, "all", START_NS + REC_MAX_BUCKETS * SECOND, 1);
+	rows = rec_series(rec, &count, &bucket_ns);
+	ASSERT_INT(bucket_ns, 2 * SECOND);
+	ASSERT_INT(rows[0].buckets, REC_MAX_BUCKETS / 2 + 1);
+	for (int64_t i = 0; i < REC_MAX_BUCKETS / 2; i++)
+		ASSERT_INT(rows[0].values[i].value, 2 * i + 1);
+	ASSERT_INT(rows[0].values[REC_MAX_BUCKETS / 2].value, 1);
+	ASSERT_INT(rows[1].values[1].value, 2);
+	CU_ASSERT_TRUE(rows[1].values[1].there && !rows[1].values[0].there);
+	ASSERT_INT(rows[2].values[1].value, 3);
+	/* A clock that was set: it takes as long as it takes. */
+	rec_series_add(rec, 1, "all", INT64_MAX, 4);
+	rows = rec_series(rec, &count, &bucket_ns);
+	CU_ASSERT(rows[0].buckets <= REC_MAX_BUCKETS);
+	ASSERT_INT(rec_error(rec), 0);
+}
+
+static void there_is_a_limit_to_series(void)
+{
+	char name[32];
+	uint64_t bucket_ns;
+	size_t count;
+
+	for (uint32_t i = 0; i < REC_MAX_SERIES + 10; i++) {
+		snprintf(name, sizeof(name), "series %u", i);
+		rec_series_add(rec, 1, name, START_NS, 1);
+	}
+	rec_series(rec, &count, &bucket_ns);
+	ASSERT_INT(count, REC_MAX_SERIES);
+	ASSERT_INT(rec_error(rec), 0);
+}
+
+static CU_TestInfo tests[] = {
+	{ "the first and the last stay", the_first_and_the_last_stay },
+	{ "all are kept for who asks", all_are_kept_for_who_asks },
+	{ "every line has a name of its own", every_line_has_a_name_of_its_own },
+	{ "values lie in their second", values_lie_in_their_second },
+	{ "buckets double when there are too many", buckets_double_when_there_are_too_many },
+	{ "there is a limit to series", there_is_a_limit_to_series },
+	CU_TEST_INFO_NULL,
+};
+
+const CU_SuiteInfo model_ledger_suite = {
+	.pName = "model_ledger",
+	.pSetUpFunc = setup,
+	.pTearDownFunc = teardown,
+	.pTests = tests,
+};
