@@ -281,8 +281,13 @@ static int lookup(const struct options *options)
 {
 	struct lookup l = { .options = options };
 	struct trie_words words = { 0 };
-	int err = triefile_choose(options->operands[1], &words, &l.trie);
+	int err;
 
+	if (options->operand_count == 2 && !strcmp(options->operands[1], "-")) {
+		log_error("trie lookup -: standard input has the rules; give names as arguments");
+		return EXIT_USAGE;
+	}
+	err = triefile_choose(options->operands[1], &words, &l.trie);
 	if (!err && options->operand_count > 2)
 		err = look_up_arguments(&l);
 	else if (!err)
@@ -294,35 +299,70 @@ static int lookup(const struct options *options)
 
 /* ---- */
 
-static const struct {
+struct word {
 	const char *name;
 	int (*run)(const struct options *options);
-	size_t operands; /* at most, the word itself counted; 0: any number */
-} words_of_trie[] = {
-	{ "build", build, 2 },
-	{ "lookup", lookup, 0 },
-	{ "dump", dump, 2 },
+	size_t operands;   /* at most, the word itself counted; 0: any number */
+	const char *takes; /* of the options that not all words take */
 };
+
+static const struct word words_of_trie[] = {
+	{ "build", build, 2, "--output --format --name" },
+	{ "lookup", lookup, 0, "--from --escaped" },
+	{ "dump", dump, 2, "--output" },
+};
+
+/* An option that was given to a word that has no use for it, or NULL. */
+static const char *useless_option(const struct word *word, const struct options *options)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} all[] = {
+		{ "--output", options->output != NULL }, { "--format", options->form != NULL },
+		{ "--name", options->name != NULL },	 { "--from", options->from != 0 },
+		{ "--escaped", options->escaped },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (all[i].given && !strstr(word->takes, all[i].name))
+			return all[i].name;
+	}
+	return NULL;
+}
+
+static const struct word *find_word(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words_of_trie); i++) {
+		if (!strcmp(words_of_trie[i].name, name))
+			return &words_of_trie[i];
+	}
+	return NULL;
+}
 
 int cmd_trie(const struct options *options)
 {
-	const char *word = options->operand_count ? options->operands[0] : NULL;
-	size_t i = 0;
+	const char *name = options->operand_count ? options->operands[0] : NULL;
+	const struct word *word = name ? find_word(name) : NULL;
+	const char *useless;
 
-	while (word && i < ARRAY_SIZE(words_of_trie) && strcmp(words_of_trie[i].name, word) != 0)
-		i++;
-	if (!word || i == ARRAY_SIZE(words_of_trie)) {
+	if (!word) {
 		log_error("trie%s%s: expected build, lookup or dump (" HELP_HINT ")",
-			  word ? " " : "", word ? word : "");
+			  name ? " " : "", name ? name : "");
 		return EXIT_USAGE;
 	}
 	if (options->operand_count < 2) {
-		log_error("trie %s: no file given (" HELP_HINT ")", word);
+		log_error("trie %s: no file given (" HELP_HINT ")", name);
 		return EXIT_USAGE;
 	}
-	if (words_of_trie[i].operands && options->operand_count > words_of_trie[i].operands) {
+	if (word->operands && options->operand_count > word->operands) {
 		log_error("%s: unexpected argument (" HELP_HINT ")", options->operands[2]);
 		return EXIT_USAGE;
 	}
-	return words_of_trie[i].run(options);
+	useless = useless_option(word, options);
+	if (useless) {
+		log_error("trie %s: %s is not for it (" HELP_HINT ")", name, useless);
+		return EXIT_USAGE;
+	}
+	return word->run(options);
 }
