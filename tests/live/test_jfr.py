@@ -88,6 +88,22 @@ def check_views(tool, path, pid):
     expect(not bad, "jfr view all-views: %s" % [line[:200] for line in bad])
 
 
+def check_rules(tool, path, wanted):
+    """The rules of class names: counted once, as in the JSON of the same recording."""
+    text = tool.run("print", "--events", "jvmscope.Filter", path)
+    found = {name: int(value) for name, value in re.findall(r"^  (\w+) = (\d+)$", text, re.MULTILINE)}
+    samples = wanted["samples"]
+    expect(text.count("jvmscope.Filter {") == 1 and
+           [found[name] for name in ("application", "library", "noJava", "withApplication")] ==
+           [samples[name] for name in ("application", "library", "no_java", "with_application")],
+           "%s: %s, not %s" % (tool.jdk, found, samples))
+    rules = re.findall(r"number = (\d+)\n  rule = \"(.*)\"\n  frames = (\d+)\n  classes = (\d+)",
+                       tool.run("print", "--events", "jvmscope.FilterRule", path))
+    expect(sorted((int(n), rule, int(f), int(c)) for n, rule, f, c in rules) ==
+           sorted((r["number"], r["text"], r["frames"], r["classes"]) for r in wanted["rules"]),
+           "%s: %s, not %s" % (tool.jdk, rules, wanted["rules"]))
+
+
 @test("jfr opens", quick=True, lowest=17)
 def opens(run):
     jvm = run.java("MixShares", 30)
@@ -111,6 +127,7 @@ def opens(run):
                "%s: no sample in JSON" % tool.jdk)
         expect("class ExecutionSample" in tool.run("metadata", paths[0]), "no metadata")
         compare_lines(collapsed, collapse(tool.jdk, paths[0]), tool.jdk)
+        check_rules(tool, paths[0], recording.filter)
         if tool.jdk.major >= 25:
             check_views(tool, paths[0], jvm.pid)
     run.note("%d samples, %d stacks, %d bytes" % (count, len(collapsed),

@@ -162,6 +162,7 @@ static void find_written(bool written[128])
 	FILE *out = open_memstream(&bytes, &size);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+	golden_filter(rec, FILTER_MARK);
 	rec_samples_keep(rec, true);
 	rec_sample(rec, &sample);
 	sample.state = REC_STATE_IN_JAVA;

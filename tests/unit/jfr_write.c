@@ -369,6 +369,23 @@ static void what_was_said_is_not_said_again(void)
 	ASSERT_INT(sums.events[JFR_CPU_LOAD], 3);
 }
 
+static void rules_are_said_once_when_they_are_counted(void)
+{
+	struct sums sums = { 0 };
+	const struct walker walker = { .event = add_up, .ctx = &sums };
+
+	ASSERT_INT(jfr_writer_chunk(writer, rec, after(1), -1), 0);
+	ASSERT_INT(walk(bytes, size, &walker), 1);
+	ASSERT_INT(sums.events[JFR_FILTER] + sums.events[JFR_FILTER_RULE], 0);
+	golden_filter(rec, FILTER_MARK);
+	ASSERT_INT(jfr_writer_chunk(writer, rec, after(2), -1), 0);
+	ASSERT_INT(jfr_writer_chunk(writer, rec, after(3), -1), 0);
+	ASSERT_INT(walk(bytes, size, &walker), 3);
+	ASSERT_INT(sums.events[JFR_FILTER], 1);
+	CU_ASSERT(rec_rule_count(rec) > 1);
+	ASSERT_INT(sums.events[JFR_FILTER_RULE], rec_rule_count(rec));
+}
+
 static void the_error_of_the_sink_comes_back(void)
 {
 	sink_err = -ENOSPC;
@@ -393,6 +410,8 @@ static CU_TestInfo tests[] = {
 	{ "names are those that readers accept", names_are_those_that_readers_accept },
 	{ "long text makes long events", long_text_makes_long_events },
 	{ "what was said is not said again", what_was_said_is_not_said_again },
+	{ "rules are said once, when they are counted",
+	  rules_are_said_once_when_they_are_counted },
 	{ "the error of the sink comes back", the_error_of_the_sink_comes_back },
 	CU_TEST_INFO_NULL,
 };

@@ -400,17 +400,27 @@ static enum exit_status check_result(const struct record *record)
 	return first;
 }
 
-/* The rules on what was recorded. It is written without them when memory is out. */
-static int apply_rules(struct record *record)
+static int say_rules_failed(const struct record *record, int err)
 {
-	const struct options *options = record->options;
-	int err;
+	if (err)
+		log_error("--filter %s: %s", filter_mode_name(record->options->filter),
+			  strerror(-err));
+	return err;
+}
+
+/* The rules on what was recorded. It is written without them when memory is out. */
+static int count_rules(struct record *record)
+{
+	const char *source = triefile_source(record->options->trie);
 
 	record->saw_libjvm = has_libjvm(record->rec);
-	err = filter_apply(&record->filter, triefile_source(options->trie));
-	if (err)
-		log_error("--filter %s: %s", filter_mode_name(options->filter), strerror(-err));
-	return err;
+	return say_rules_failed(record, filter_count(&record->filter, source));
+}
+
+/* What is written chunk by chunk has its stacks already. */
+static int edit_stacks(struct record *record)
+{
+	return say_rules_failed(record, filter_edit(&record->filter));
 }
 
 static void write_summary(const struct record *record)
@@ -476,9 +486,10 @@ static enum exit_status sample(struct record *record)
 	say_end(record, end < 0 ? END_TIME : (enum end)end);
 
 	loop_begin_writing(&record->loop);
+	err = count_rules(record);
 	if (outputs_end(&record->outputs, record->rec, &record->filter))
 		status = EXIT_RUNTIME;
-	if (apply_rules(record))
+	if (err || edit_stacks(record))
 		status = EXIT_RUNTIME;
 	if (outputs_write(&record->outputs, record->rec))
 		status = EXIT_RUNTIME;

@@ -87,6 +87,8 @@ enum jfr_type_id {
 	JFR_JVM,
 	JFR_THREAD_TIME,
 	JFR_QUALITY,
+	JFR_FILTER,
+	JFR_FILTER_RULE,
 	JFR_OWN_EVENT_END,
 
 	/* What fields are made of. */

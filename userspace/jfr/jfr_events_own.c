@@ -85,6 +85,27 @@ static const struct jfr_field quality[] = {
 	{ "count", "Count", JFR_LONG, JFR_UNIT_NONE },
 };
 
+/* struct rec_filter. Samples of the CPU, by their innermost Java frame. */
+static const struct jfr_field filter[] = {
+	{ "mode", "Mode", JFR_STRING, JFR_UNIT_NONE },
+	{ "rules", "Rules From", JFR_STRING, JFR_UNIT_NONE },
+	{ "application", "Samples in Application Code", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "library", "Samples in Library Code", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "noJava", "Samples without Java", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "withApplication", "Samples with Application Code", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "dropped", "Samples Dropped", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "noRuleFrames", "Frames without Rule", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "noRuleClasses", "Classes without Rule", JFR_LONG, JFR_UNIT_UNSIGNED },
+};
+
+/* struct rec_rule. */
+static const struct jfr_field filter_rule[] = {
+	{ "number", "Number", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "rule", "Rule", JFR_STRING, JFR_UNIT_NONE },
+	{ "frames", "Frames", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "classes", "Classes", JFR_LONG, JFR_UNIT_UNSIGNED },
+};
+
 #define PROFILING     "Java Virtual Machine/Profiling"
 #define NATIVE_MEMORY "Java Virtual Machine/Native Memory"
 #define OURS	      "jvmscope"
@@ -110,4 +131,8 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 						    JFR_EVENT_THREAD, FIELDS(thread_time) },
 	[JFR_QUALITY - JFR_OWN_EVENT_FIRST] = { "jvmscope.Quality", "Quality of the Recording",
 						OURS, 0, FIELDS(quality) },
+	[JFR_FILTER - JFR_OWN_EVENT_FIRST] = { "jvmscope.Filter", "Class-Name Rules", OURS, 0,
+					       FIELDS(filter) },
+	[JFR_FILTER_RULE - JFR_OWN_EVENT_FIRST] = { "jvmscope.FilterRule", "Class-Name Rule", OURS,
+						    0, FIELDS(filter_rule) },
 };

@@ -338,6 +338,43 @@ static void put_recording(struct jfr_writer *w, const struct recording *rec, int
 	end(w, at);
 }
 
+static void put_rule(struct jfr_writer *w, const struct recording *rec, uint32_t id, int64_t end_ns)
+{
+	const struct rec_rule *rule = rec_rule_get(rec, id);
+	size_t at = begin(w, JFR_FILTER_RULE, end_ns);
+
+	put_long(w, rule->number);
+	put_string(w, rec, rule->text);
+	put_long(w, (int64_t)rule->frames);
+	put_long(w, (int64_t)rule->classes);
+	end(w, at);
+}
+
+/* Once, when the rules have been counted: what is recorded while it is written has that at its end.
+ */
+static void put_filter(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
+{
+	const struct rec_filter *filter = rec_filter_get(rec);
+	size_t at;
+
+	if (!filter->mode || w->filter_said)
+		return;
+	at = begin(w, JFR_FILTER, end_ns);
+	put_string(w, rec, filter->mode);
+	put_string(w, rec, filter->trie);
+	put_long(w, (int64_t)filter->application);
+	put_long(w, (int64_t)filter->library);
+	put_long(w, (int64_t)filter->no_java);
+	put_long(w, (int64_t)filter->with_application);
+	put_long(w, (int64_t)filter->dropped);
+	put_long(w, (int64_t)filter->free_frames);
+	put_long(w, (int64_t)filter->free_classes);
+	end(w, at);
+	for (uint32_t id = 1; id <= rec_rule_count(rec); id++)
+		put_rule(w, rec, id, end_ns);
+	w->filter_said = true;
+}
+
 void jfr_put_ending(struct jfr_writer *w, const struct recording *rec, int64_t end_ns,
 		    double machine_load)
 {
@@ -345,5 +382,6 @@ void jfr_put_ending(struct jfr_writer *w, const struct recording *rec, int64_t e
 	put_threads(w, rec, end_ns);
 	put_quality(w, rec, end_ns);
 	put_losses(w, rec, end_ns);
+	put_filter(w, rec, end_ns);
 	put_loads(w, rec, end_ns, machine_load);
 }

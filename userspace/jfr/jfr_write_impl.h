@@ -43,6 +43,7 @@ struct jfr_writer {
 	size_t quality_capacity;
 	size_t quality_count; /* rows that were said, also those of 0 */
 	uint64_t lost;
+	bool filter_said;
 };
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);

@@ -255,11 +255,10 @@ static bool edit_stack(uint32_t *frames, size_t *count, void *ctx)
 	return filter_stack(ctx, frames, count);
 }
 
-int filter_apply(struct filter *filter, const char *source)
+int filter_count(struct filter *filter, const char *source)
 {
 	struct recording *rec = filter->rec;
 	const char *mode_name = filter_mode_name(filter->mode);
-	bool edits = filter->mode != FILTER_MARK;
 	uint32_t mode, trie;
 	int err;
 
@@ -269,19 +268,38 @@ int filter_apply(struct filter *filter, const char *source)
 	err = count_all(filter);
 	mode = rec_string(rec, mode_name, strlen(mode_name));
 	trie = rec_string(rec, source, strlen(source));
-	/* Made now: rec_edit_stacks() reads the frames while it goes. */
-	if (edits)
-		library_frame(filter);
 	if (!err)
 		err = filter->err ? filter->err : rec_error(rec);
-	if (!err && edits)
-		err = rec_edit_stacks(rec, edit_stack, filter);
-	filter->library_frame = 0;
 	if (err)
 		return err;
 	rec_filter(rec)->mode = mode;
 	rec_filter(rec)->trie = trie;
 	return 0;
+}
+
+int filter_edit(struct filter *filter)
+{
+	struct recording *rec = filter->rec;
+	int err;
+
+	if (filter->mode != FILTER_FOLD && filter->mode != FILTER_DROP)
+		return 0;
+	/* Made now: rec_edit_stacks() reads the frames while it goes. */
+	library_frame(filter);
+	err = rec_error(rec);
+	if (!err)
+		err = rec_edit_stacks(rec, edit_stack, filter);
+	filter->library_frame = 0;
+	if (err)
+		rec_filter(rec)->mode = 0;
+	return err;
+}
+
+int filter_apply(struct filter *filter, const char *source)
+{
+	int err = filter_count(filter, source);
+
+	return err ? err : filter_edit(filter);
 }
 
 void filter_free(struct filter *filter)

@@ -50,16 +50,19 @@ enum filter_code filter_code(struct filter *filter, uint32_t frame);
 
 /*
  * One stack, leaf first: folds it in place as the mode says. Returns whether it stays. This is all
- * that who writes stacks one by one needs; counts of frames and samples are of filter_apply().
+ * that who writes stacks one by one needs; counts of frames and samples are of filter_count().
  */
 bool filter_stack(struct filter *filter, uint32_t *frames, size_t *count);
 
 /*
- * The whole of a complete recording: looks up all methods, counts frames and samples by rule, and
- * folds and drops. source says where the rules are from, for readers of the recording.
- *
- * Call it once. Returns 0 or -ENOMEM, which leaves all stacks as they were.
+ * The whole of a complete recording, in two steps that are each done once: looks up all methods and
+ * counts frames and samples by rule; then folds and drops. source says where the rules are from,
+ * for readers of the recording. Both return 0 or -ENOMEM, which leaves all stacks as they were.
  */
+int filter_count(struct filter *filter, const char *source);
+int filter_edit(struct filter *filter);
+
+/* Both, one after the other. */
 int filter_apply(struct filter *filter, const char *source);
 
 /* Releases what the filter owns; not what it borrows. */
