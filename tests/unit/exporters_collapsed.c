@@ -5,34 +5,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "golden/recording.h"
-
-static struct recording *rec;
-static char *bytes;
-static size_t size;
-
-static void setup(void)
-{
-	rec = golden_recording();
-	bytes = NULL;
-}
-
-static void teardown(void)
-{
-	rec_free(rec);
-	free(bytes);
-}
+#include "golden/exported.h"
 
 static int write_collapsed(const struct recording *from, const struct export_options *options)
 {
-	FILE *out = open_memstream(&bytes, &size);
-	int err;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-	free(bytes);
-	err = collapsed_write(from, options, out);
-	fclose(out);
-	return err;
+	return golden_export(collapsed_write, from, options);
 }
 
 static void a_full_recording_has_these_lines(void)
@@ -40,7 +17,7 @@ static void a_full_recording_has_these_lines(void)
 	struct export_options options = { 0 };
 
 	ASSERT_INT(write_collapsed(rec, &options), 0);
-	golden_compare("full.collapsed.expected", bytes, size);
+	golden_compare("full.collapsed.expected", exported.bytes, exported.size);
 }
 
 static void options_add_threads_lines_and_suffixes(void)
@@ -48,7 +25,7 @@ static void options_add_threads_lines_and_suffixes(void)
 	struct export_options options = { .lines = true, .annotate = true, .threads = true };
 
 	ASSERT_INT(write_collapsed(rec, &options), 0);
-	golden_compare("options.collapsed.expected", bytes, size);
+	golden_compare("options.collapsed.expected", exported.bytes, exported.size);
 }
 
 static void folded_stacks_are_one_line(void)
@@ -57,7 +34,7 @@ static void folded_stacks_are_one_line(void)
 
 	golden_filter(rec, FILTER_FOLD);
 	ASSERT_INT(write_collapsed(rec, &options), 0);
-	golden_compare("fold.collapsed.expected", bytes, size);
+	golden_compare("fold.collapsed.expected", exported.bytes, exported.size);
 }
 
 static void an_empty_recording_is_an_empty_file(void)
@@ -66,7 +43,7 @@ static void an_empty_recording_is_an_empty_file(void)
 	struct recording *empty = rec_new();
 
 	ASSERT_INT(write_collapsed(empty, &options), 0);
-	ASSERT_INT(size, 0);
+	ASSERT_INT(exported.size, 0);
 	rec_free(empty);
 }
 
@@ -102,7 +79,7 @@ static void lines_are_merged_and_sorted_by_bytes(void)
 		rec_add(many, &key, 1, 1);
 	}
 	ASSERT_INT(write_collapsed(many, &options), 0);
-	for (char *at = strtok(bytes, "\n"); at; at = strtok(NULL, "\n"))
+	for (char *at = strtok(exported.bytes, "\n"); at; at = strtok(NULL, "\n"))
 		lines[count++] = at;
 	for (size_t i = 0; i < count; i++) {
 		sum += atoll(strrchr(lines[i], ' '));
@@ -156,7 +133,7 @@ static CU_TestInfo tests[] = {
 
 const CU_SuiteInfo exporters_collapsed_suite = {
 	.pName = "collapsed",
-	.pSetUpFunc = setup,
-	.pTearDownFunc = teardown,
+	.pSetUpFunc = golden_setup,
+	.pTearDownFunc = golden_teardown,
 	.pTests = tests,
 };

@@ -3,36 +3,13 @@
 
 #include <errno.h>
 
-#include "golden/recording.h"
+#include "golden/exported.h"
 #include "jfr/jfr_events.h"
 #include "unit/jfr_walk.h"
 
-static struct recording *rec;
-static char *bytes;
-static size_t size;
-
-static void setup(void)
-{
-	rec = golden_recording();
-	bytes = NULL;
-}
-
-static void teardown(void)
-{
-	rec_free(rec);
-	free(bytes);
-}
-
 static int export(void)
 {
-	const struct export_options options = { 0 };
-	FILE *out = open_memstream(&bytes, &size);
-	int err;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-	err = jfr_export(rec, &options, out);
-	fclose(out);
-	return err;
+	return golden_export(jfr_export, rec, NULL);
 }
 
 struct seen {
@@ -56,7 +33,7 @@ static int look(struct seen *seen)
 {
 	const struct walker walker = { .event = see_event, .ctx = seen };
 
-	return walk((const uint8_t *)bytes, size, &walker);
+	return walk((const uint8_t *)exported.bytes, exported.size, &walker);
 }
 
 static void totals_become_samples_over_the_whole_time(void)
@@ -115,7 +92,7 @@ static CU_TestInfo tests[] = {
 
 const CU_SuiteInfo exporters_jfr_suite = {
 	.pName = "exporters_jfr",
-	.pSetUpFunc = setup,
-	.pTearDownFunc = teardown,
+	.pSetUpFunc = golden_setup,
+	.pTearDownFunc = golden_teardown,
 	.pTests = tests,
 };

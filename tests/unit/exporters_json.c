@@ -6,48 +6,25 @@
 #include <yajl/yajl_tree.h>
 
 #include "exporters/json_stream.h"
-#include "golden/recording.h"
-
-static struct recording *rec;
-static char *bytes;
-static size_t size;
-
-static void setup(void)
-{
-	rec = golden_recording();
-	bytes = NULL;
-}
-
-static void teardown(void)
-{
-	rec_free(rec);
-	free(bytes);
-}
+#include "golden/exported.h"
 
 static int write_json(const struct recording *from)
 {
-	struct export_options options = { 0 };
-	FILE *out = open_memstream(&bytes, &size);
-	int err;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-	err = json_write(from, &options, out);
-	fclose(out);
-	return err;
+	return golden_export(json_write, from, NULL);
 }
 
 static void a_full_recording_has_these_bytes(void)
 {
 	golden_filter(rec, FILTER_MARK);
 	ASSERT_INT(write_json(rec), 0);
-	golden_compare("full.json.expected", bytes, size);
+	golden_compare("full.json.expected", exported.bytes, exported.size);
 }
 
 static void what_was_folded_and_dropped_is_gone(void)
 {
 	golden_filter(rec, FILTER_DROP);
 	ASSERT_INT(write_json(rec), 0);
-	golden_compare("drop.json.expected", bytes, size);
+	golden_compare("drop.json.expected", exported.bytes, exported.size);
 }
 
 static void an_empty_recording_has_all_keys(void)
@@ -55,7 +32,7 @@ static void an_empty_recording_has_all_keys(void)
 	struct recording *empty = rec_new();
 
 	ASSERT_INT(write_json(empty), 0);
-	golden_compare("empty.json.expected", bytes, size);
+	golden_compare("empty.json.expected", exported.bytes, exported.size);
 	rec_free(empty);
 }
 
@@ -77,7 +54,7 @@ static void frames_refer_to_the_right_strings(void)
 	char text[256];
 
 	ASSERT_INT(write_json(rec), 0);
-	root = yajl_tree_parse(bytes, NULL, 0);
+	root = yajl_tree_parse(exported.bytes, NULL, 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(root);
 	frames = yajl_tree_get(root, (const char **)(uintptr_t)path, yajl_t_array);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(frames);
@@ -118,7 +95,7 @@ static void a_full_disk_is_noticed(void)
 static void numbers_of_any_size_are_exact(void)
 {
 	struct json_stream json;
-	FILE *out = open_memstream(&bytes, &size);
+	FILE *out = open_memstream(&exported.bytes, &exported.size);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
 	ASSERT_INT(json_stream_open(&json, out), 0);
@@ -132,14 +109,15 @@ static void numbers_of_any_size_are_exact(void)
 	json_array_end(&json);
 	ASSERT_INT(json_stream_close(&json), 0);
 	fclose(out);
-	CU_ASSERT_NSTRING_EQUAL(bytes, "[18446744073709551615,-9223372036854775808,1000", 47);
-	CU_ASSERT_STRING_EQUAL(bytes + size - 18, ",null,0.100,null]\n");
+	CU_ASSERT_NSTRING_EQUAL(exported.bytes, "[18446744073709551615,-9223372036854775808,1000",
+				47);
+	CU_ASSERT_STRING_EQUAL(exported.bytes + exported.size - 18, ",null,0.100,null]\n");
 }
 
 static void a_misplaced_value_is_an_error(void)
 {
 	struct json_stream json;
-	FILE *out = open_memstream(&bytes, &size);
+	FILE *out = open_memstream(&exported.bytes, &exported.size);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
 	ASSERT_INT(json_stream_open(&json, out), 0);
@@ -162,7 +140,7 @@ static CU_TestInfo tests[] = {
 
 const CU_SuiteInfo exporters_json_suite = {
 	.pName = "json",
-	.pSetUpFunc = setup,
-	.pTearDownFunc = teardown,
+	.pSetUpFunc = golden_setup,
+	.pTearDownFunc = golden_teardown,
 	.pTests = tests,
 };

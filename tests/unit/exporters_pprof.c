@@ -5,38 +5,21 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "golden/recording.h"
+#include "golden/exported.h"
 #include "profile.pb-c.h"
 #include "unit/rec_random.h"
 
-static char *bytes;
-static size_t size;
-
-static void setup(void)
+static Perftools__Profiles__Profile *written(const struct recording *from)
 {
-	bytes = NULL;
-}
-
-static void teardown(void)
-{
-	free(bytes);
-}
-
-static Perftools__Profiles__Profile *written(const struct recording *rec)
-{
-	const struct export_options options = { 0 };
-	FILE *out = open_memstream(&bytes, &size);
 	size_t room = 16u << 20;
 	uint8_t *plain = malloc(room);
 	Perftools__Profiles__Profile *profile;
 	z_stream z = { 0 };
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-	ASSERT_INT(pprof_write(rec, &options, out), 0);
-	fclose(out);
+	ASSERT_INT(golden_export(pprof_write, from, NULL), 0);
 	ASSERT_INT(inflateInit2(&z, 15 + 16), Z_OK);
-	z.next_in = (unsigned char *)bytes;
-	z.avail_in = (uInt)size;
+	z.next_in = (unsigned char *)exported.bytes;
+	z.avail_in = (uInt)exported.size;
 	z.next_out = plain;
 	z.avail_out = (uInt)room;
 	ASSERT_INT(inflate(&z, Z_FINISH), Z_STREAM_END);
@@ -56,8 +39,8 @@ static const char *text_of(const Perftools__Profiles__Profile *profile, int64_t 
 /* Ids are those of the places, counted from 1: what refers to them is looked up by that. */
 static void everything_that_is_referred_to_is_there(void)
 {
-	struct recording *rec = random_recording(5, false);
-	Perftools__Profiles__Profile *p = written(rec);
+	struct recording *random = random_recording(5, false);
+	Perftools__Profiles__Profile *p = written(random);
 
 	CU_ASSERT_STRING_EQUAL(p->string_table[0], "");
 	for (size_t i = 0; i < p->n_location; i++) {
@@ -79,20 +62,20 @@ static void everything_that_is_referred_to_is_there(void)
 		ASSERT_INT(p->sample[i]->n_value, p->n_sample_type);
 		CU_ASSERT_FATAL(p->sample[i]->n_location_id > 0);
 		for (size_t k = 0; k < p->sample[i]->n_location_id; k++)
-			CU_ASSERT_FATAL(p->sample[i]->location_id[k] <= p->n_location);
+			CU_ASSERT_FATAL(p->sample[i]->location_id[k] - 1 < p->n_location);
 	}
 	perftools__profiles__profile__free_unpacked(p, NULL);
-	rec_free(rec);
+	rec_free(random);
 }
 
 static void totals_are_kept(void)
 {
 	for (uint64_t seed = 1; seed < 20; seed++) {
-		struct recording *rec = random_recording(seed, false);
-		Perftools__Profiles__Profile *p = written(rec);
+		struct recording *random = random_recording(seed, false);
+		Perftools__Profiles__Profile *p = written(random);
 		int64_t count = 0, value = 0;
 		size_t totals;
-		const struct rec_total *total = rec_totals(rec, &totals);
+		const struct rec_total *total = rec_totals(random, &totals);
 
 		for (size_t i = 0; i < totals; i++, total++) {
 			count += total->count;
@@ -105,9 +88,7 @@ static void totals_are_kept(void)
 		ASSERT_INT(count, 0);
 		ASSERT_INT(value, 0);
 		perftools__profiles__profile__free_unpacked(p, NULL);
-		rec_free(rec);
-		free(bytes);
-		bytes = NULL;
+		rec_free(random);
 	}
 }
 
@@ -122,7 +103,6 @@ static bool has_comment(const Perftools__Profiles__Profile *p, const char *text)
 
 static void a_full_recording_says_what_and_how_well(void)
 {
-	struct recording *rec = golden_recording();
 	Perftools__Profiles__Profile *p = written(rec);
 
 	ASSERT_INT(p->n_sample_type, 2);
@@ -135,30 +115,27 @@ static void a_full_recording_says_what_and_how_well(void)
 	CU_ASSERT(has_comment(p, "jvmscope 0.1.0"));
 	CU_ASSERT(has_comment(p, "samples lost, ring-full: 2"));
 	perftools__profiles__profile__free_unpacked(p, NULL);
-	rec_free(rec);
 }
 
 static void an_empty_recording_is_a_profile_without_samples(void)
 {
-	struct recording *rec = rec_new();
-	Perftools__Profiles__Profile *p = written(rec);
+	struct recording *empty = rec_new();
+	Perftools__Profiles__Profile *p = written(empty);
 
 	ASSERT_INT(p->n_sample, 0);
 	ASSERT_INT(p->n_sample_type, 2);
 	perftools__profiles__profile__free_unpacked(p, NULL);
-	rec_free(rec);
+	rec_free(empty);
 }
 
 static void a_full_disk_is_noticed(void)
 {
 	const struct export_options options = { 0 };
-	struct recording *rec = golden_recording();
 	FILE *out = fopen("/dev/full", "we");
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
 	ASSERT_INT(pprof_write(rec, &options, out), -ENOSPC);
 	fclose(out);
-	rec_free(rec);
 }
 
 static CU_TestInfo tests[] = {
@@ -173,7 +150,7 @@ static CU_TestInfo tests[] = {
 
 const CU_SuiteInfo exporters_pprof_suite = {
 	.pName = "pprof",
-	.pSetUpFunc = setup,
-	.pTearDownFunc = teardown,
+	.pSetUpFunc = golden_setup,
+	.pTearDownFunc = golden_teardown,
 	.pTests = tests,
 };

@@ -29,15 +29,6 @@ struct walker {
 	void *ctx;
 };
 
-static uint64_t walk_big_endian(const uint8_t *at, int size)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < size; i++)
-		value = value << 8 | at[i];
-	return value;
-}
-
 static bool walk_event(const uint8_t *at, const uint8_t *end, struct walked_event *out)
 {
 	struct cursor c = cursor_of(at, (size_t)(end - at));
@@ -56,13 +47,13 @@ static bool walk_chunk(const uint8_t *at, size_t left, struct walked_chunk *out)
 		return false;
 	*out = (struct walked_chunk){
 		at,
-		walk_big_endian(at + 8, 8),
-		walk_big_endian(at + 16, 8),
-		walk_big_endian(at + 24, 8),
-		walk_big_endian(at + 32, 8),
-		walk_big_endian(at + 40, 8),
-		walk_big_endian(at + 48, 8),
-		walk_big_endian(at + 56, 8),
+		jfr_big_endian(at + 8, 8),
+		jfr_big_endian(at + 16, 8),
+		jfr_big_endian(at + 24, 8),
+		jfr_big_endian(at + 32, 8),
+		jfr_big_endian(at + 40, 8),
+		jfr_big_endian(at + 48, 8),
+		jfr_big_endian(at + 56, 8),
 		at[64],
 		at[67],
 	};

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_gen.h>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/jvmlist.h"
+#include "exporters/json_stream.h"
 
 #define CONTAINER_SHORT 12 /* as container tools print ids */
 #define COLUMNS		9
@@ -84,71 +84,45 @@ static void print_table(const struct jvm_list *list)
 
 /* ---- JSON */
 
-static void gen_string(yajl_gen gen, const char *text)
+static void write_jvm(struct json_stream *json, const struct jvm_entry *jvm)
 {
-	yajl_gen_string(gen, (const unsigned char *)text, strlen(text));
-}
-
-static void gen_text(yajl_gen gen, const char *key, const char *text)
-{
-	gen_string(gen, key);
-	if (*text)
-		gen_string(gen, text);
-	else
-		yajl_gen_null(gen);
-}
-
-static void gen_number(yajl_gen gen, const char *key, uint64_t value)
-{
-	gen_string(gen, key);
-	yajl_gen_integer(gen, (long long)value);
-}
-
-static void gen_jvm(yajl_gen gen, const struct jvm_entry *jvm)
-{
-	yajl_gen_map_open(gen);
-	gen_number(gen, "pid", (uint64_t)jvm->pid);
-	gen_string(gen, "container_pid");
+	json_map(json);
+	json_key_signed(json, "pid", jvm->pid);
+	json_key(json, "container_pid");
 	if (jvm->container_pid != jvm->pid)
-		yajl_gen_integer(gen, jvm->container_pid);
+		json_signed(json, jvm->container_pid);
 	else
-		yajl_gen_null(gen);
-	gen_text(gen, "user", jvm->user);
-	gen_text(gen, "jvm_version", jvm->version);
-	gen_text(gen, "gc_name", jvm->gc_name);
-	gen_number(gen, "start_time_ns", jvm->start_time_ns);
-	gen_number(gen, "uptime_ns", jvm->uptime_ns);
-	gen_text(gen, "main_class", jvm->main_class);
-	gen_text(gen, "container_id", jvm->container.id);
-	gen_text(gen, "pod_uid", jvm->container.pod_uid);
-	gen_string(gen, "java_frames");
-	yajl_gen_bool(gen, jvm->recordable);
-	gen_text(gen, "reason", jvm->reason);
-	yajl_gen_map_close(gen);
+		json_null(json);
+	json_key_text_or_null(json, "user", jvm->user);
+	json_key_text_or_null(json, "jvm_version", jvm->version);
+	json_key_text_or_null(json, "gc_name", jvm->gc_name);
+	json_key_unsigned(json, "start_time_ns", jvm->start_time_ns);
+	json_key_unsigned(json, "uptime_ns", jvm->uptime_ns);
+	json_key_text_or_null(json, "main_class", jvm->main_class);
+	json_key_text_or_null(json, "container_id", jvm->container.id);
+	json_key_text_or_null(json, "pod_uid", jvm->container.pod_uid);
+	json_key(json, "java_frames");
+	json_bool(json, jvm->recordable);
+	json_key_text_or_null(json, "reason", jvm->reason);
+	json_map_end(json);
 }
 
 static int print_json(const struct jvm_list *list)
 {
-	yajl_gen gen = yajl_gen_alloc(NULL);
-	const unsigned char *text;
-	size_t len;
+	struct json_stream json;
+	int err = json_stream_open(&json, stdout);
 
-	if (!gen)
-		return -ENOMEM;
-	yajl_gen_config(gen, yajl_gen_beautify, 1);
-	yajl_gen_map_open(gen);
-	gen_string(gen, "schema");
-	gen_string(gen, "jvmscope-ps/1");
-	gen_string(gen, "jvms");
-	yajl_gen_array_open(gen);
+	if (err)
+		return err;
+	json_map(&json);
+	json_key_text(&json, "schema", "jvmscope-ps/1");
+	json_key(&json, "jvms");
+	json_array(&json);
 	for (size_t i = 0; i < list->count; i++)
-		gen_jvm(gen, &list->items[i]);
-	yajl_gen_array_close(gen);
-	yajl_gen_map_close(gen);
-	yajl_gen_get_buf(gen, &text, &len);
-	fwrite(text, 1, len, stdout);
-	yajl_gen_free(gen);
-	return 0;
+		write_jvm(&json, &list->items[i]);
+	json_array_end(&json);
+	json_map_end(&json);
+	return json_stream_close(&json);
 }
 
 int cmd_ps(const struct options *options)
@@ -167,6 +141,8 @@ int cmd_ps(const struct options *options)
 		print_table(&list);
 	else
 		log_info("no JVM runs on this host, or none that may be seen");
+	if (err)
+		log_error("standard output: %s", strerror(-err));
 	jvm_list_free(&list);
 	return err ? EXIT_RUNTIME : EXIT_DONE;
 }

@@ -24,6 +24,16 @@ static inline uint64_t jfr_varint(struct cursor *c)
 	return jfr_varint_rest(c);
 }
 
+/* Fixed width, as in the header of a chunk and in floating-point fields. */
+static inline uint64_t jfr_big_endian(const uint8_t *at, size_t size)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < size; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
 /* Steps over count integers. */
 void jfr_skip_varints(struct cursor *c, uint64_t count);
 

@@ -326,26 +326,28 @@ void jfr_plans_free(struct jfr_plans *plans)
 
 /* ---- running */
 
-static double big_endian_float(struct cursor *c)
+/* The bits of a floating-point field. */
+static uint64_t read_bits(struct cursor *c, size_t size)
 {
-	const uint8_t *at = cursor_bytes(c, 4);
-	uint32_t bits = 0;
+	const uint8_t *at = cursor_bytes(c, size);
+
+	return at ? jfr_big_endian(at, size) : 0;
+}
+
+static double read_float(struct cursor *c)
+{
+	uint32_t bits = (uint32_t)read_bits(c, sizeof(bits));
 	float value;
 
-	for (int i = 0; at && i < 4; i++)
-		bits = bits << 8 | at[i];
 	memcpy(&value, &bits, sizeof(value));
 	return (double)value;
 }
 
-static double big_endian_double(struct cursor *c)
+static double read_double(struct cursor *c)
 {
-	const uint8_t *at = cursor_bytes(c, 8);
-	uint64_t bits = 0;
+	uint64_t bits = read_bits(c, sizeof(bits));
 	double value;
 
-	for (int i = 0; at && i < 8; i++)
-		bits = bits << 8 | at[i];
 	memcpy(&value, &bits, sizeof(value));
 	return value;
 }
@@ -427,10 +429,10 @@ static void run_op(const struct jfr_plans *plans, const struct jfr_op *op, struc
 			(int64_t)((uint64_t)cursor_u8(c) << 56) >> 56; /* with its sign */
 		break;
 	case OP_TAKE_FLOAT:
-		values[op->slot].decimal = big_endian_float(c);
+		values[op->slot].decimal = read_float(c);
 		break;
 	case OP_TAKE_DOUBLE:
-		values[op->slot].decimal = big_endian_double(c);
+		values[op->slot].decimal = read_double(c);
 		break;
 	case OP_TAKE_STRING:
 		values[op->slot].string = jfr_string(c);

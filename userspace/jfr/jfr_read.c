@@ -82,15 +82,6 @@ static uint64_t left_in_chunk(const struct reader *r)
 
 /* ---- the header of a chunk */
 
-static uint64_t big_endian(const uint8_t *at, int size)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < size; i++)
-		value = value << 8 | at[i];
-	return value;
-}
-
 /*
  * A JVM reads its tick counter and the time of day one after the other, and so the headers of its
  * chunks differ by some 100 ns. One clock for all of its chunks gives the times that the JDK's own
@@ -116,12 +107,12 @@ static void keep_clock(struct reader *r)
 static void read_clock(struct reader *r, const uint8_t *header)
 {
 	struct jfr_chunk *chunk = &r->chunk;
-	int64_t hz = (int64_t)big_endian(header + 56, 8);
+	int64_t hz = (int64_t)jfr_big_endian(header + 56, 8);
 
-	chunk->start_ns = (int64_t)big_endian(header + 32, 8);
-	chunk->duration_ns = (int64_t)big_endian(header + 40, 8);
+	chunk->start_ns = (int64_t)jfr_big_endian(header + 32, 8);
+	chunk->duration_ns = (int64_t)jfr_big_endian(header + 40, 8);
 	chunk->clock_ns = chunk->start_ns;
-	chunk->clock_ticks = (int64_t)big_endian(header + 48, 8);
+	chunk->clock_ticks = (int64_t)jfr_big_endian(header + 48, 8);
 	if (hz <= 0) {
 		notice(r,
 		       "offset %" PRIu64
@@ -172,12 +163,12 @@ static int read_header(struct reader *r)
 	r->chunk.offset = in->offset;
 	if (have < HEADER_SIZE || memcmp(header, "FLR\0", 4) != 0)
 		return -EBADMSG;
-	major = big_endian(header + 4, 2);
+	major = jfr_big_endian(header + 4, 2);
 	if (major < 1 || major > 2) {
 		r->result->refusal = "a JFR recording in a version of the format that is not known";
 		return -EBADMSG;
 	}
-	r->chunk.size = big_endian(header + 8, 8);
+	r->chunk.size = jfr_big_endian(header + 8, 8);
 	r->chunk.state = header[64];
 	r->chunk.is_last = header[67] & 2;
 	read_clock(r, header);
@@ -263,7 +254,7 @@ static int open_chunk(struct reader *r)
 	int err = -EBADMSG;
 
 	if (jfr_input_need(r->in, HEADER_SIZE) >= HEADER_SIZE)
-		distance = big_endian(r->in->at + 24, 8);
+		distance = jfr_big_endian(r->in->at + 24, 8);
 	r->metadata_is_the_last = false;
 	if (distance >= HEADER_SIZE && distance < left_in_chunk(r))
 		err = open_with(r, distance);
