@@ -127,7 +127,7 @@ def opens(run):
                "%s: no sample in JSON" % tool.jdk)
         expect("class ExecutionSample" in tool.run("metadata", paths[0]), "no metadata")
         compare_lines(collapsed, collapse(tool.jdk, paths[0]), tool.jdk)
-        check_rules(tool, paths[0], recording.filter)
+        check_rules(tool, paths[0], recording.raw["filter"])
         if tool.jdk.major >= 25:
             check_views(tool, paths[0], jvm.pid)
     run.note("%d samples, %d stacks, %d bytes" % (count, len(collapsed),
