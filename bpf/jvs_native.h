@@ -26,6 +26,7 @@ enum jvs_native_probe {
 	JVS_NATIVE_LIBC_FREE,	     /* (block) */
 };
 
+#define JVS_NATIVE_TAG_NONE 254u /* of a free: only its allocation had one */
 #define JVS_NATIVE_TAG_LIBC 255u /* allocated by another than the VM: there is no tag */
 
 /* What the bytes of a site are. */

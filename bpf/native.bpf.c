@@ -88,6 +88,7 @@ static __always_inline int begin_free(struct jvs_native_call *call,
 	}
 	count(call->target, JVS_NATIVE_COUNT_UNKNOWN_FREES, 1);
 	call->use = JVS_NATIVE_UNKNOWN_FREE;
+	call->tag = JVS_NATIVE_TAG_NONE;
 	call->blocks = JVS_NATIVE_ONE;
 	return call->mode == JVS_NATIVE_EXACT ? UNKNOWN : PASS;
 }
@@ -490,7 +491,10 @@ static __always_inline bool is_return(struct pt_regs *ctx)
 SEC("?uprobe")
 int jvs_native_session(struct pt_regs *ctx)
 {
-	if (is_return(ctx))
-		return on_return(ctx);
-	return on_entry(ctx);
+	if (is_return(ctx)) {
+		on_return(ctx);
+		return 0;
+	}
+	/* The verifier wants to see that it is one of the two. */
+	return on_entry(ctx) ? 1 : 0;
 }

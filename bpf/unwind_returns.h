@@ -38,7 +38,8 @@ JVS_FN int jvs_real_return(struct jvs_walk *w)
 			break;
 		bpf_core_read(&pc, sizeof(pc), &pending->orig_ret_vaddr);
 		w->pc = pc;
-		w->returns = (__u64)BPF_CORE_READ(pending, next);
+		if (bpf_core_read(&w->returns, sizeof(w->returns), &pending->next))
+			w->returns = 0;
 		done = 1;
 	}
 	return done;

@@ -8,7 +8,9 @@
 #include "base/map64.h"
 #include "exporters/json_classes.h"
 #include "exporters/json_ledger.h"
+#include "exporters/json_native.h"
 #include "exporters/json_stream.h"
+#include "model/native.h"
 
 /*
  * Ids of the recording are 1..count and 0 for none; the file has 0-based indexes and null.
@@ -508,11 +510,13 @@ static void write_threads(struct document *doc)
 /* Only when native memory was looked at. */
 static void write_native(struct document *doc)
 {
-	if (!json_has_ledger(doc->rec))
+	if (!json_has_ledger(doc->rec) && !rec_has_native(doc->rec))
 		return;
 	json_key(&doc->json, "native");
 	json_map(&doc->json);
-	json_ledger(&doc->json, doc->rec);
+	json_native(&doc->json, doc->rec);
+	if (json_has_ledger(doc->rec))
+		json_ledger(&doc->json, doc->rec);
 	json_map_end(&doc->json);
 }
 
@@ -531,6 +535,7 @@ static void write_document(struct document *doc)
 	write_filter(doc);
 	json_classes(&doc->json, doc->rec);
 	write_native(doc);
+	json_budget(&doc->json, doc->rec);
 	json_timeline(&doc->json, doc->rec);
 	json_map_end(&doc->json);
 }

@@ -146,6 +146,8 @@ void live_finish(struct live *live, struct recording *rec)
 			live_finish_process(&live->processes[i], rec);
 	for (uint32_t i = 0; live->classes && i < live->process_count; i++)
 		classes_finish(live->classes, &live->processes[i], rec);
+	for (uint32_t i = 0; live->native && i < live->process_count; i++)
+		native_finish(live->native, &live->decoder, &live->processes[i], rec);
 	add_cost(live, rec);
 }
 

@@ -89,6 +89,14 @@ static int choose_classes(struct live *live)
 	return classes_choose(live->object, trie, live->options.events & LIVE_EVENT_CLASS);
 }
 
+static int choose_native(struct live *live)
+{
+	native_fill_tables(live->skel->rodata->jvs_native_log,
+			   live->skel->rodata->jvs_native_weight);
+	return native_choose(live->object, live->options.live_blocks,
+			     live->options.events & LIVE_EVENT_NATIVE);
+}
+
 static int load(struct live *live)
 {
 	int err;
@@ -107,6 +115,8 @@ static int load(struct live *live)
 	err = size_maps(live);
 	if (!err)
 		err = choose_classes(live);
+	if (!err)
+		err = choose_native(live);
 	if (!err)
 		err = jvmscope_bpf__load(live->skel);
 	if (err)
@@ -168,6 +178,16 @@ static void allow_many_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int open_native(struct live *live)
+{
+	const struct native_options options = {
+		.libc = live->options.events & LIVE_EVENT_LIBC,
+		.max_overhead = live->options.max_overhead,
+	};
+
+	return native_open(live->object, &options, &live->native);
+}
+
 int live_open(const struct live_options *options, struct live **out)
 {
 	struct live *live;
@@ -196,6 +216,8 @@ int live_open(const struct live_options *options, struct live **out)
 		err = open_waiting(live);
 	if (!err && options->events & LIVE_EVENT_CLASS)
 		err = classes_open(live->object, options->trie, &live->classes);
+	if (!err && options->events & LIVE_EVENT_NATIVE)
+		err = open_native(live);
 	if (!err)
 		err = clock_open(options->clock, options->frequency, &live->clock);
 	if (err) {
@@ -214,6 +236,7 @@ void live_close(struct live *live)
 		return;
 	clock_close(&live->clock);
 	bpf_link__destroy(live->switch_link);
+	native_close(live->native);
 	classes_close(live->classes);
 	sideband_close(&live->sideband);
 	if (live->tables.targets) {

@@ -36,11 +36,12 @@ enum live_event {
 #define LIVE_EVENT_PROBES (LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC | LIVE_EVENT_CLASS)
 
 struct live_options {
-	unsigned int events; /* enum live_event, or-ed */
-	double max_overhead; /* per cent of one core a target, for probes; 0: no limit */
-	uint32_t frequency;  /* samples per second and CPU */
-	uint32_t max_depth;  /* frames kept of a stack */
-	uint64_t ring_bytes; /* rounded up to a power of two pages */
+	unsigned int events;  /* enum live_event, or-ed */
+	double max_overhead;  /* per cent of one core a target, for probes; 0: no limit */
+	uint32_t frequency;   /* samples per second and CPU */
+	uint32_t max_depth;   /* frames kept of a stack */
+	uint64_t ring_bytes;  /* rounded up to a power of two pages */
+	uint32_t live_blocks; /* native memory: that are followed at once; 0: a default */
 	enum live_clock clock;
 	const struct trie *trie; /* borrowed; classes of libraries are only counted. NULL: listed */
 	bool switches;		 /* test: also a stack whenever a thread leaves its CPU */

@@ -7,6 +7,7 @@
 #include "live/events.h"
 #include "live/images.h"
 #include "live/live.h"
+#include "live/native.h"
 #include "live/pace.h"
 #include "live/process.h"
 #include "live/tables.h"
@@ -35,6 +36,7 @@ struct live {
 	struct process processes[JVS_MAX_TARGETS];
 	uint32_t process_count;
 	struct decoder decoder;
+	struct native *native;	 /* owned; NULL: native memory is not recorded */
 	struct classes *classes; /* owned; NULL: class loads are not recorded */
 	struct recording *rec;	 /* while live_poll drains */
 	struct pace pace;

@@ -83,12 +83,16 @@ static void attach_probes(struct live *live, struct process *p)
 	struct image *image;
 	struct maps maps;
 
-	if (!live->classes || classes_attached(live->classes, p) ||
-	    maps_read(p->target->pid, &maps))
+	bool classes = live->classes && !classes_attached(live->classes, p);
+	bool native = live->native && !native_attached(live->native, p);
+
+	if ((!classes && !native) || maps_read(p->target->pid, &maps))
 		return;
 	mapping = find_libjvm(p, &maps, &image);
-	if (mapping)
+	if (mapping && classes)
 		classes_attach(live->classes, p, image, mapping);
+	if (mapping && native)
+		native_attach(live->native, p, &maps);
 	maps_free(&maps);
 }
 
@@ -133,6 +137,8 @@ static struct process *free_place(struct live *live)
 		return NULL;
 	if (live->classes)
 		classes_forget(live->classes, ended);
+	if (live->native)
+		native_forget(live->native, ended);
 	live->gone_cpu_ns += process_cpu_ns(ended);
 	live->gone_native |= !ended->jvm;
 	process_close(ended, &live->images, &live->tables);
@@ -304,6 +310,8 @@ static void remap_process(struct live *live, struct process *p, struct recording
 		process_forget_jvm(p, &live->tables);
 		if (live->classes)
 			classes_forget(live->classes, p);
+		if (live->native)
+			native_forget(live->native, p);
 	}
 	p->exec = false;
 	process_refresh_mappings(p, &live->images, &live->tables);
@@ -499,6 +507,8 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 	}
 	if (live->classes)
 		classes_tick(live->classes, &live->decoder, p, rec);
+	if (live->native)
+		native_tick(live->native, &live->decoder, p, rec);
 	process_read_cpu(p, false);
 	if (live->ticks % TICKS_THREADS == 0)
 		process_refresh_threads(p, &live->tables, false);
@@ -546,6 +556,8 @@ static void stop_targets(struct live *live, struct recording *rec)
 		if (!p->target || p->state == PROCESS_ENDED)
 			continue;
 		process_enable(p, &live->tables, false);
+		if (live->native)
+			native_stop(live->native, p);
 		process_read_cpu(p, false);
 	}
 	rec_meta(rec)->end_time_ns = epoch_now();

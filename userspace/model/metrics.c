@@ -7,6 +7,16 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.unit = "nanoseconds",
 		.help = "time on a CPU, by samples",
 	},
+	[REC_NATIVE_ALLOC] = {
+		.name = "native_alloc",
+		.unit = "bytes",
+		.help = "native memory allocated, freed since or not",
+	},
+	[REC_NATIVE_LIVE] = {
+		.name = "native_live",
+		.unit = "bytes",
+		.help = "native memory allocated and not freed",
+	},
 };
 
 const struct rec_metric_info *rec_metric_info(enum rec_metric metric)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/classes.h"
+#include "model/native.h"
 #include "model/recording_impl.h"
 
 #define FIRST_CAPACITY 64
@@ -68,6 +69,7 @@ void rec_free(struct recording *rec)
 		free(rec->quality[i].name);
 	free(rec->quality);
 	rec_classes_free(rec->classes);
+	rec_native_free(rec->native);
 	rec_ledgers_free(rec);
 	rec_series_free(rec);
 	free(rec);

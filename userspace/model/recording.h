@@ -193,6 +193,8 @@ uint32_t rec_thread_count(const struct recording *rec);
 /* One row of the table in metrics.c each: name, unit, summed or set. */
 enum rec_metric {
 	REC_CPU,
+	REC_NATIVE_ALLOC,
+	REC_NATIVE_LIVE,
 	REC_METRIC_NR,
 };
 struct rec_metric_info {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/classes.h"
+#include "model/native.h"
 #include "model/recording_impl.h"
 
 #define DROPPED UINT32_MAX
@@ -142,6 +143,7 @@ static int add_all(struct edit *e)
 	for (size_t i = 0; i < count && !rec_error(e->to); i++)
 		add_sample(e, &samples[i]);
 	rec_classes_each_stack(e->from, make_stack, e);
+	rec_native_each_stack(e->from, make_stack, e);
 	return rec_error(e->to);
 }
 
@@ -184,6 +186,7 @@ int rec_edit_stacks(struct recording *rec, rec_edit_fn *edit, void *ctx)
 		err = add_all(&e);
 	if (!err) {
 		rec_classes_each_stack(rec, change_stack, &e);
+		rec_native_each_stack(rec, change_stack, &e);
 		take_tables(rec, e.to);
 	}
 	rec_free(e.to);

@@ -75,6 +75,8 @@ struct recording {
 	uint32_t series_capacity;
 	uint64_t bucket_ns; /* 0: no value was added */
 
+	struct rec_native *native; /* owned; NULL: none was recorded. See native.h */
+
 	struct rec_classes *classes; /* owned; NULL: none were looked at. See classes.h */
 
 	struct rec_quality_row *quality; /* owned, and so is each name */

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exporters/json_native.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "exporters/json_stream.h"
+#include "model/native.h"
+#include "model/recording.h"
+
+#define SUSPECTS_MAX 100
+
+/* Ids of the recording are 1..count and 0 for none; the file has 0-based indexes and null. */
+static void key_index(struct json_stream *json, const char *key, uint32_t id)
+{
+	json_key(json, key);
+	if (id)
+		json_unsigned(json, id - 1);
+	else
+		json_null(json);
+}
+
+static void key_decimal(struct json_stream *json, const char *key, double value)
+{
+	json_key(json, key);
+	json_decimal(json, value);
+}
+
+static const struct rec_native_budget *budget_of(const struct recording *rec, uint32_t jvm)
+{
+	size_t count;
+	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (budgets[i].jvm == jvm)
+			return &budgets[i];
+	return NULL;
+}
+
+/* What lives is not told where too little was followed. */
+static bool knows_live(const struct recording *rec, uint32_t jvm)
+{
+	const struct rec_native_budget *budget = budget_of(rec, jvm);
+
+	return !budget || budget->live_known;
+}
+
+static void key_live(struct json_stream *json, const char *key, int64_t value, bool known)
+{
+	json_key(json, key);
+	if (known)
+		json_signed(json, value);
+	else
+		json_null(json);
+}
+
+/* ---- sites, and their sums by tag */
+
+static void write_numbers(struct json_stream *json, const struct rec_native_site *site, bool known)
+{
+	key_live(json, "live_bytes", rec_native_live_bytes(site), known);
+	key_live(json, "live_blocks", rec_native_live_blocks(site), known);
+	json_key_signed(json, "alloc_bytes", site->allocated_bytes);
+	json_key_signed(json, "alloc_count", site->allocated_blocks);
+	json_key_signed(json, "freed_bytes", site->freed_bytes);
+	json_key_signed(json, "freed_count", site->freed_blocks);
+	json_key_signed(json, "untracked_bytes", site->untracked_bytes);
+	key_decimal(json, "error_bytes", site->error_bytes);
+}
+
+static void write_site(struct json_stream *json, const struct recording *rec,
+		       const struct rec_native_site *site)
+{
+	json_map(json);
+	json_key_unsigned(json, "jvm", site->jvm - 1);
+	key_index(json, "stack", site->stack);
+	json_key_text(json, "tag", rec_text(rec, site->tag));
+	json_key_text(json, "use", rec_native_use_name(site->use));
+	write_numbers(json, site, knows_live(rec, site->jvm));
+	json_map_end(json);
+}
+
+static void write_sites(struct json_stream *json, const struct recording *rec)
+{
+	json_key(json, "sites");
+	json_array(json);
+	for (uint32_t id = 1; id <= rec_native_site_count(rec) && !json->err; id++)
+		write_site(json, rec, rec_native_site_get(rec, id));
+	json_array_end(json);
+}
+
+/* A tag of a JVM, with the sums of its sites. */
+struct tag_sum {
+	struct rec_native_site sum;
+	int64_t unknown_frees;
+	double variance;
+};
+
+static void add_site(struct tag_sum *tag, const struct rec_native_site *site)
+{
+	if (site->use == REC_NATIVE_UNKNOWN_FREE) {
+		tag->unknown_frees += site->freed_blocks;
+		return;
+	}
+	tag->sum.allocated_blocks += site->allocated_blocks;
+	tag->sum.allocated_bytes += site->allocated_bytes;
+	tag->sum.freed_blocks += site->freed_blocks;
+	tag->sum.freed_bytes += site->freed_bytes;
+	tag->sum.untracked_blocks += site->untracked_blocks;
+	tag->sum.untracked_bytes += site->untracked_bytes;
+	tag->variance += site->error_bytes * site->error_bytes;
+}
+
+/* The sums, one for each JVM and tag; *out is the caller's to free. Returns how many, or -ENOMEM.
+ */
+static ssize_t sum_tags(const struct recording *rec, struct tag_sum **out)
+{
+	uint32_t sites = rec_native_site_count(rec);
+	struct tag_sum *tags = calloc((size_t)sites + 1, sizeof(*tags));
+	ssize_t count = 0, at;
+
+	if (!tags)
+		return -ENOMEM;
+	for (uint32_t id = 1; id <= sites; id++) {
+		const struct rec_native_site *site = rec_native_site_get(rec, id);
+
+		for (at = 0; at < count; at++)
+			if (tags[at].sum.jvm == site->jvm && tags[at].sum.tag == site->tag)
+				break;
+		if (at == count)
+			tags[count++].sum =
+				(struct rec_native_site){ .jvm = site->jvm, .tag = site->tag };
+		add_site(&tags[at], site);
+	}
+	*out = tags;
+	return count;
+}
+
+static void write_tags(struct json_stream *json, const struct recording *rec)
+{
+	struct tag_sum *tags = NULL;
+	ssize_t count = sum_tags(rec, &tags);
+
+	if (count < 0) {
+		json->err = json->err ? json->err : (int)count;
+		return;
+	}
+	json_key(json, "by_tag");
+	json_array(json);
+	for (ssize_t i = 0; i < count; i++) {
+		tags[i].sum.error_bytes = sqrt(tags[i].variance);
+		json_map(json);
+		json_key_unsigned(json, "jvm", tags[i].sum.jvm - 1);
+		json_key_text(json, "tag", rec_text(rec, tags[i].sum.tag));
+		write_numbers(json, &tags[i].sum, knows_live(rec, tags[i].sum.jvm));
+		json_key_signed(json, "unknown_free_count", tags[i].unknown_frees);
+		json_map_end(json);
+	}
+	json_array_end(json);
+	free(tags);
+}
+
+/* ---- suspects: sites that grew, the largest first */
+
+static int by_live(const void *a, const void *b)
+{
+	const struct rec_native_site *const *x = a, *const *y = b;
+	int64_t left = rec_native_live_bytes(*x), right = rec_native_live_bytes(*y);
+
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static bool is_suspect(const struct recording *rec, const struct rec_native_site *site)
+{
+	return site->use == REC_NATIVE_HEAP && rec_native_live_bytes(site) > 0 &&
+	       knows_live(rec, site->jvm);
+}
+
+static void write_suspect(struct json_stream *json, const struct recording *rec,
+			  const struct rec_native_site *site)
+{
+	const struct rec_native_budget *budget = budget_of(rec, site->jvm);
+	int64_t end_ns = rec_meta_get(rec)->end_time_ns;
+	double minutes =
+		budget && budget->attached_ns ? (double)(end_ns - budget->attached_ns) / 60e9 : 0;
+
+	json_map(json);
+	json_key_unsigned(json, "jvm", site->jvm - 1);
+	key_index(json, "stack", site->stack);
+	json_key_text(json, "tag", rec_text(rec, site->tag));
+	json_key_signed(json, "live_bytes", rec_native_live_bytes(site));
+	json_key_signed(json, "live_blocks", rec_native_live_blocks(site));
+	key_decimal(json, "bytes_per_minute",
+		    minutes > 0 ? (double)rec_native_live_bytes(site) / minutes : 0);
+	json_key(json, "age_histogram");
+	json_array(json);
+	for (int age = 0; age < REC_NATIVE_AGES; age++)
+		json_signed(json, site->ages[age]);
+	json_array_end(json);
+	json_key_signed(json, "oldest_ns", site->oldest_ns);
+	json_map_end(json);
+}
+
+static void write_suspects(struct json_stream *json, const struct recording *rec)
+{
+	uint32_t sites = rec_native_site_count(rec), count = 0;
+	const struct rec_native_site **order =
+		calloc((size_t)sites + 1, sizeof(struct rec_native_site *));
+
+	if (!order) {
+		json->err = json->err ? json->err : -ENOMEM;
+		return;
+	}
+	for (uint32_t id = 1; id <= sites; id++)
+		if (is_suspect(rec, rec_native_site_get(rec, id)))
+			order[count++] = rec_native_site_get(rec, id);
+	qsort(order, count, sizeof(struct rec_native_site *), by_live);
+	json_key(json, "suspects");
+	json_array(json);
+	for (uint32_t i = 0; i < count && i < SUSPECTS_MAX; i++)
+		write_suspect(json, rec, order[i]);
+	json_array_end(json);
+	free(order);
+}
+
+/* ---- what was counted */
+
+static void write_counts(struct json_stream *json, const struct recording *rec)
+{
+	size_t count;
+	const struct rec_native_count *counts = rec_native_counts(rec, &count);
+
+	json_key(json, "counts");
+	json_array(json);
+	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec); jvm++) {
+		json_map(json);
+		json_key_unsigned(json, "jvm", jvm - 1);
+		for (size_t i = 0; i < count; i++)
+			if (counts[i].jvm == jvm)
+				json_key_unsigned(json, rec_text(rec, counts[i].name),
+						  counts[i].value);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+void json_native(struct json_stream *json, const struct recording *rec)
+{
+	if (!rec_has_native(rec))
+		return;
+	write_tags(json, rec);
+	write_sites(json, rec);
+	write_suspects(json, rec);
+	write_counts(json, rec);
+}
+
+/* ---- budget */
+
+static void write_states(struct json_stream *json, const struct rec_native_budget *budget)
+{
+	json_key(json, "state_ns");
+	json_map(json);
+	for (int state = 0; state < REC_NATIVE_STATE_NR; state++)
+		json_key_unsigned(json, rec_native_state_name((enum rec_native_state)state),
+				  budget->state_ns[state]);
+	json_map_end(json);
+}
+
+static void write_budget(struct json_stream *json, const struct rec_native_budget *budget)
+{
+	json_map(json);
+	json_key_unsigned(json, "jvm", budget->jvm - 1);
+	json_key_text(json, "group", "native");
+	json_key(json, "limit_pct");
+	if (budget->limit_pct > 0)
+		json_decimal(json, budget->limit_pct);
+	else
+		json_null(json);
+	key_decimal(json, "cost_pct", budget->cost_pct);
+	key_decimal(json, "total_cost_pct", budget->total_cost_pct);
+	json_key_text(json, "state", rec_native_state_name(budget->state));
+	key_decimal(json, "coverage",
+		    budget->all_cpu_ns ? (double)budget->watched_cpu_ns / (double)budget->all_cpu_ns
+				       : 1);
+	json_key_unsigned(json, "sample_interval_bytes", budget->interval);
+	json_key(json, "live_known");
+	json_bool(json, budget->live_known);
+	write_states(json, budget);
+	json_map_end(json);
+}
+
+static void write_events(struct json_stream *json, const struct recording *rec)
+{
+	size_t count;
+	const struct rec_budget_event *events = rec_budget_events(rec, &count);
+
+	json_key(json, "events");
+	json_array(json);
+	for (size_t i = 0; i < count; i++) {
+		json_map(json);
+		json_key_signed(json, "time_ns", events[i].time_ns);
+		json_key_unsigned(json, "jvm", events[i].jvm - 1);
+		json_key_text(json, "group", "native");
+		json_key_text(json, "from", rec_native_state_name(events[i].from));
+		json_key_text(json, "to", rec_native_state_name(events[i].to));
+		key_decimal(json, "cost_pct", events[i].cost_pct);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
+void json_budget(struct json_stream *json, const struct recording *rec)
+{
+	size_t count;
+	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
+
+	if (!count)
+		return;
+	json_key(json, "budget");
+	json_map(json);
+	json_key(json, "jvms");
+	json_array(json);
+	for (size_t i = 0; i < count; i++)
+		write_budget(json, &budgets[i]);
+	json_array_end(json);
+	write_events(json, rec);
+	json_map_end(json);
+}

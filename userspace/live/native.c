@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/native.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/log.h"
+#include "live/native_impl.h"
+#include "live/process.h"
+#include "target/maps.h"
+#include "target/target.h"
+
+#define GROUP "native"
+
+/* The 3-argument os::malloc and the other one are both whole; so are the two of strdup. */
+static const struct probe vm_probes[] = {
+	{ "_ZN2os6mallocEm@", PROBE_CALL, JVS_NATIVE_MALLOC },
+	{ "_ZN2os6mallocEm@RK15NativeCallStack", PROBE_CALL, JVS_NATIVE_MALLOC },
+	{ "_ZN2os6strdupEPKc@", PROBE_CALL, JVS_NATIVE_STRDUP },
+	{ "_ZN2os16strdup_check_oomEPKc@", PROBE_CALL, JVS_NATIVE_STRDUP },
+	{ "_ZN2os7reallocEPvm@RK15NativeCallStack", PROBE_CALL, JVS_NATIVE_REALLOC },
+	{ "_ZN2os4freeEPv", PROBE_ENTRY, JVS_NATIVE_FREE },
+};
+
+static const struct probe libc_probes[] = {
+	{ "malloc", PROBE_CALL, JVS_NATIVE_LIBC_MALLOC },
+	{ "calloc", PROBE_CALL, JVS_NATIVE_LIBC_CALLOC },
+	{ "realloc", PROBE_CALL, JVS_NATIVE_LIBC_REALLOC },
+	{ "memalign", PROBE_CALL, JVS_NATIVE_LIBC_ALIGNED },
+	{ "aligned_alloc", PROBE_CALL, JVS_NATIVE_LIBC_ALIGNED },
+	{ "posix_memalign", PROBE_CALL, JVS_NATIVE_LIBC_POSIX_ALIGN },
+	{ "free", PROBE_ENTRY, JVS_NATIVE_LIBC_FREE },
+};
+
+/* The files that are probed, as they are mapped. */
+enum { LIBJVM, LIBC, FILES };
+
+static const struct {
+	const char *name;
+	const struct probe *probes;
+	size_t count;
+} files[FILES] = {
+	[LIBJVM] = { "libjvm.so", vm_probes, sizeof(vm_probes) / sizeof(vm_probes[0]) },
+	[LIBC] = { "libc.so.6", libc_probes, sizeof(libc_probes) / sizeof(libc_probes[0]) },
+};
+
+/* ---- loading */
+
+static const char *const maps[] = { "jvs_native_controls",   "jvs_native_counts",
+				    "jvs_native_site_ids",   "jvs_native_sites",
+				    "jvs_native_site_count", "jvs_native_live",
+				    "jvs_native_threads" };
+
+int native_choose(struct bpf_object *object, uint32_t live_blocks, bool wanted)
+{
+	enum probe_links links = wanted ? probes_best() : PROBE_SINGLE;
+	int err = probes_choose(object, GROUP, links, wanted);
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, maps[i]);
+
+		err = map ? bpf_map__set_autocreate(map, wanted) : -ENOENT;
+		if (!err && !strcmp(maps[i], "jvs_native_live") && live_blocks)
+			err = bpf_map__set_max_entries(map, live_blocks);
+	}
+	return err;
+}
+
+void native_fill_tables(uint32_t *log_table, uint32_t *weight)
+{
+	for (int i = 0; i <= JVS_NATIVE_TABLE; i++) {
+		double x = (double)i * JVS_NATIVE_WEIGHT_MAX / JVS_NATIVE_TABLE;
+
+		/* Place 0 is not used: see sample_distance(). */
+		log_table[i] =
+			i ? (uint32_t)(-log((double)i / JVS_NATIVE_TABLE) * JVS_NATIVE_TABLE_ONE)
+			  : 0;
+		weight[i] = (uint32_t)((i ? x / -expm1(-x) : 1) * JVS_NATIVE_TABLE_ONE);
+	}
+}
+
+static int fd_of(const struct bpf_object *object, const char *name)
+{
+	return bpf_map__fd(bpf_object__find_map_by_name(object, name));
+}
+
+static void *map_array(const struct bpf_object *object, const char *name, size_t size, int rights)
+{
+	void *at = mmap(NULL, size, rights, MAP_SHARED, fd_of(object, name), 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* BPF rounds values of an array up to 8 bytes; all of these are multiples of it. */
+#define CONTROLS_SIZE (sizeof(struct jvs_native_control) * JVS_MAX_TARGETS)
+#define SITES_SIZE    (sizeof(struct jvs_native_site) * JVS_NATIVE_SITES)
+
+int native_open(struct bpf_object *object, const struct native_options *options,
+		struct native **out)
+{
+	struct native *native = calloc(1, sizeof(*native));
+
+	if (!native)
+		return -ENOMEM;
+	native->object = object;
+	native->libc = options->libc;
+	native->max_overhead = options->max_overhead;
+	native->links = probes_best();
+	native->counts_fd = fd_of(object, "jvs_native_counts");
+	native->live_fd = fd_of(object, "jvs_native_live");
+	native->known = calloc(JVS_NATIVE_SITES, sizeof(*native->known));
+	native->controls =
+		map_array(object, "jvs_native_controls", CONTROLS_SIZE, PROT_READ | PROT_WRITE);
+	native->sites = map_array(object, "jvs_native_sites", SITES_SIZE, PROT_READ);
+	native->site_count =
+		map_array(object, "jvs_native_site_count", sizeof(*native->site_count), PROT_READ);
+	native->unresolved = 1;
+	if (!native->known || !native->controls || !native->sites || !native->site_count) {
+		log_error("native memory: cannot be recorded: %s", strerror(ENOMEM));
+		native_close(native);
+		return -ENOMEM;
+	}
+	*out = native;
+	return 0;
+}
+
+static void unmap(void *at, size_t size)
+{
+	if (at)
+		munmap(at, size);
+}
+
+void native_close(struct native *native)
+{
+	if (!native)
+		return;
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
+		for (int file = 0; file < FILES; file++)
+			probes_free(&native->targets[i].sets[file]);
+	unmap(native->controls, CONTROLS_SIZE);
+	unmap(native->sites, SITES_SIZE);
+	unmap(native->site_count, sizeof(*native->site_count));
+	free(native->known);
+	free(native);
+}
+
+/* ---- attaching */
+
+static const struct mapping *find_file(const struct process *p, const struct maps *all,
+				       const char *file, struct image **image)
+{
+	const struct process_mapping *known;
+	const char *name;
+
+	for (size_t i = 0; i < all->count; i++) {
+		name = strrchr(all->items[i].path, '/');
+		if (!all->items[i].executable || !name || strcmp(name + 1, file) != 0)
+			continue;
+		known = process_mapping_at(p, all->items[i].start);
+		if (!known || !known->loaded || !known->loaded->image)
+			return NULL;
+		*image = known->loaded->image;
+		return &all->items[i];
+	}
+	return NULL;
+}
+
+static void say_missing(const struct process *p, int file, const struct probe_set *set, int err)
+{
+	if (err == -ENOENT)
+		log_warn("pid %d: %s has no symbols of its allocator: native memory is not "
+			 "recorded",
+			 p->target->pid, files[file].name);
+	else if (err)
+		log_warn("pid %d: %s cannot be probed: %s", p->target->pid, files[file].name,
+			 strerror(-err));
+	else if (file == LIBJVM && !(set->found >> (files[file].count - 1) & 1))
+		log_warn("pid %d: os::free was not found: what lives is not known", p->target->pid);
+}
+
+static void attach_file(struct native *native, const struct process *p, const struct maps *all,
+			int file)
+{
+	struct native_target *t = &native->targets[p->index];
+	struct probe_request request = { .object = native->object,
+					 .group = GROUP,
+					 .links = native->links,
+					 .target = p->target,
+					 .probes = files[file].probes,
+					 .count = files[file].count };
+	int err;
+
+	if (t->tried[file])
+		return;
+	request.mapping = find_file(p, all, files[file].name, &request.image);
+	if (!request.mapping)
+		return;
+	t->tried[file] = true;
+	if (file == LIBJVM)
+		native_read_tags(t, p, request.image, request.mapping);
+	err = probes_find(&request, &t->sets[file]);
+	say_missing(p, file, &t->sets[file], err);
+	if (!err)
+		probes_attach(&t->sets[file]);
+}
+
+void native_attach(struct native *native, const struct process *p, const struct maps *all)
+{
+	struct jvs_native_control *control = &native->controls[p->index];
+
+	if (control->mode == JVS_NATIVE_OFF) {
+		control->epoch++;
+		__atomic_store_n(&control->mode, JVS_NATIVE_EXACT, __ATOMIC_RELEASE);
+	}
+	attach_file(native, p, all, LIBJVM);
+	if (native->libc)
+		attach_file(native, p, all, LIBC);
+}
+
+bool native_attached(const struct native *native, const struct process *p)
+{
+	const struct native_target *t = &native->targets[p->index];
+
+	return t->tried[LIBJVM] && (t->tried[LIBC] || !native->libc);
+}
+
+void native_stop(struct native *native, const struct process *p)
+{
+	__atomic_store_n(&native->controls[p->index].mode, JVS_NATIVE_OFF, __ATOMIC_RELEASE);
+}
+
+void native_forget(struct native *native, const struct process *p)
+{
+	struct native_target *t = &native->targets[p->index];
+
+	native_stop(native, p);
+	for (int file = 0; file < FILES; file++)
+		probes_free(&t->sets[file]);
+	*t = (struct native_target){ 0 };
+}

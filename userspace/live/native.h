@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_LIVE_NATIVE_H
+#define JVMSCOPE_LIVE_NATIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/jvs_native.h"
+#include "live/governor.h"
+#include "live/probes.h"
+
+struct bpf_object;
+struct decoder;
+struct maps;
+struct process;
+struct recording;
+
+/*
+ * Native memory of the targets: attaches bpf/native.bpf.c to their libjvm, and to their libc when
+ * that is asked for, and turns the kernel's accounts into rows of model/native.h.
+ */
+
+#define NATIVE_TAGS_MAX	    64 /* 28 in JDK 25 */
+#define NATIVE_TAG_NAME_MAX 32
+
+struct native_target {
+	struct probe_set sets[2]; /* libjvm, libc */
+	bool tried[2];		  /* to attach: it is done once a program */
+	struct governor governor;
+	struct native_tag {
+		char name[NATIVE_TAG_NAME_MAX];
+	} tags[NATIVE_TAGS_MAX]; /* as the JVM numbers them */
+	uint32_t tag_count;
+};
+
+/* A site of the kernel, as far as the recording knows it. */
+struct native_site {
+	uint32_t id; /* of the recording; 0: not yet there */
+	uint32_t stack;
+	int64_t told_blocks[2]; /* to the totals: allocated, live */
+	int64_t told_bytes[2];
+};
+
+struct native {
+	struct bpf_object *object;	     /* borrowed */
+	struct jvs_native_control *controls; /* mapped; [JVS_MAX_TARGETS] */
+	struct jvs_native_site *sites;	     /* mapped; [JVS_NATIVE_SITES] */
+	uint64_t *site_count;		     /* mapped */
+	int counts_fd;
+	int live_fd;
+	enum probe_links links;
+	bool libc;
+	double max_overhead;	   /* per cent of a core; 0: no limit */
+	double trap_ns;		   /* what a hit costs beside its program */
+	struct native_site *known; /* owned; [JVS_NATIVE_SITES] */
+	uint32_t unresolved;	   /* sites below are all known */
+	struct native_target targets[JVS_MAX_TARGETS];
+};
+
+/*
+ * Before the object is loaded: which programs and maps are wanted, and how large. wanted false:
+ * nothing of it is loaded. Returns 0 or a negative errno.
+ */
+int native_choose(struct bpf_object *object, uint32_t live_blocks, bool wanted);
+
+/* What BPF cannot compute: see bpf/native_sample.h. Both have JVS_NATIVE_TABLE + 1 places. */
+void native_fill_tables(uint32_t *log, uint32_t *weight);
+
+struct native_options {
+	bool libc;
+	double max_overhead;
+};
+
+/* After it: *out is to be closed. */
+int native_open(struct bpf_object *object, const struct native_options *options,
+		struct native **out);
+void native_close(struct native *native);
+
+/*
+ * Attaches to a target's libjvm and libc, as soon as they are mapped; once. Failures are logged,
+ * and the recording goes on without.
+ */
+void native_attach(struct native *native, const struct process *p, const struct maps *all);
+
+/* Whether that was tried with all that is wanted. */
+bool native_attached(const struct native *native, const struct process *p);
+
+/* What needs doing ten times a second: stacks get their names, the budget is looked at. */
+void native_tick(struct native *native, struct decoder *d, struct process *p,
+		 struct recording *rec);
+
+/* The accounts so far. */
+void native_finish(struct native *native, struct decoder *d, const struct process *p,
+		   struct recording *rec);
+
+/* From its return on nothing is booked any more. */
+void native_stop(struct native *native, const struct process *p);
+
+/* The target runs another program, or its place is given to another. */
+void native_forget(struct native *native, const struct process *p);
+
+#endif

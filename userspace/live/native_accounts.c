@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "live/decode.h"
+#include "live/native.h"
+#include "live/native_impl.h"
+#include "live/process.h"
+#include "model/recording.h"
+#include "target/image.h"
+#include "target/maps.h"
+#include "target/target.h"
+
+/* The part of native.h that turns the kernel's accounts into rows of the recording. */
+
+/* ---- tags */
+
+/* Copies names as far as they are there: a table has no end mark, but no text follows its last. */
+static void read_names(struct native_target *t, const struct target *target, uint64_t table,
+		       uint32_t step)
+{
+	while (t->tag_count < NATIVE_TAGS_MAX) {
+		char *name = t->tags[t->tag_count].name;
+		uint64_t at = table + 8ull * (t->tag_count * step + step - 1), text;
+		ssize_t length;
+
+		if (target_read_u64(target, at, &text) || !text)
+			return;
+		length = target_read_string(target, text, name, NATIVE_TAG_NAME_MAX);
+		if (length <= 0 || name[0] < 'A' || name[0] > 'Z') {
+			name[0] = '\0';
+			return;
+		}
+		t->tag_count++;
+		/* The last tag of all JDKs but 8 and 11. */
+		if (!strcmp(name, "Unknown"))
+			return;
+	}
+}
+
+void native_read_tags(struct native_target *t, const struct process *p, struct image *libjvm,
+		      const struct mapping *mapping)
+{
+	uint64_t bias = image_bias(libjvm, mapping), vaddr;
+
+	t->tag_count = 0;
+	if (image_symbol(libjvm, "_ZN7NMTUtil8_stringsE", false, &vaddr) == 0)
+		read_names(t, p->target, vaddr + bias, 2);
+	else if (image_symbol(libjvm, "_ZN7NMTUtil18_memory_type_namesE", false, &vaddr) == 0)
+		read_names(t, p->target, vaddr + bias, 1);
+}
+
+uint32_t native_tag(struct native_target *t, struct recording *rec, uint32_t tag)
+{
+	char number[32];
+	const char *name = number;
+
+	snprintf(number, sizeof(number), "tag %u", tag);
+	if (tag == JVS_NATIVE_TAG_LIBC)
+		name = "libc";
+	else if (tag == JVS_NATIVE_TAG_NONE)
+		name = "unknown";
+	else if (tag < t->tag_count)
+		name = t->tags[tag].name;
+	return rec_string(rec, name, strlen(name));
+}
+
+/* ---- counters */
+
+void native_counts(const struct native *native, uint32_t target, struct jvs_native_counts *out)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct jvs_native_counts *each = cpus > 0 ? calloc((size_t)cpus, sizeof(*each)) : NULL;
+
+	*out = (struct jvs_native_counts){ 0 };
+	if (each && bpf_map_lookup_elem(native->counts_fd, &target, each) == 0)
+		for (int cpu = 0; cpu < cpus; cpu++)
+			for (int i = 0; i < JVS_NATIVE_COUNT_NR; i++)
+				out->values[i] += each[cpu].values[i];
+	free(each);
+}
+
+static void add_counts(const struct native *native, const struct process *p, struct recording *rec)
+{
+	static const char *const names[JVS_NATIVE_COUNT_NR] = {
+#define X(name, text) [JVS_NATIVE_COUNT_##name] = (text),
+		JVS_NATIVE_COUNTER_LIST(X)
+#undef X
+	};
+	struct jvs_native_counts counts;
+
+	native_counts(native, p->index, &counts);
+	for (int i = 0; i < JVS_NATIVE_COUNT_NR; i++)
+		rec_native_count_set(rec, p->rec_jvm, names[i], counts.values[i]);
+}
+
+/* ---- sites */
+
+static uint32_t site_count(const struct native *native)
+{
+	uint64_t count = __atomic_load_n(native->site_count, __ATOMIC_ACQUIRE) + 1;
+
+	return count < JVS_NATIVE_SITES ? (uint32_t)count : JVS_NATIVE_SITES;
+}
+
+/* What the kernel is just making has no stack yet, and no blocks. */
+static bool is_used(const struct jvs_native_site *site)
+{
+	return site->allocated_blocks || site->freed_blocks;
+}
+
+/* Looks the stacks of new sites up while the decoder knows them. */
+static void resolve_sites(struct native *native, struct decoder *d)
+{
+	uint32_t count = site_count(native);
+
+	for (uint32_t i = native->unresolved; i < count; i++) {
+		struct native_site *known = &native->known[i];
+		uint64_t hash = __atomic_load_n(&native->sites[i].stack, __ATOMIC_ACQUIRE);
+
+		if (!known->stack && hash)
+			decode_stack(d, hash, &known->stack);
+		if (i == native->unresolved &&
+		    (known->stack || (!hash && is_used(&native->sites[i]))))
+			native->unresolved++;
+	}
+}
+
+static void tell_total(struct recording *rec, const struct rec_key *key, struct native_site *known,
+		       int which, const int64_t now[2])
+{
+	int64_t blocks = now[0] - known->told_blocks[which];
+	int64_t bytes = now[1] - known->told_bytes[which];
+
+	if (!blocks && !bytes)
+		return;
+	rec_add(rec, key, blocks, bytes);
+	known->told_blocks[which] = now[0];
+	known->told_bytes[which] = now[1];
+}
+
+static void tell_totals(struct recording *rec, const struct rec_native_site *site,
+			struct native_site *known)
+{
+	struct rec_key key = { .metric = REC_NATIVE_ALLOC,
+			       .jvm = site->jvm,
+			       .stack = site->stack,
+			       .label = site->tag };
+	const int64_t allocated[2] = { site->allocated_blocks, site->allocated_bytes };
+	const int64_t live[2] = { rec_native_live_blocks(site), rec_native_live_bytes(site) };
+
+	if (site->use != REC_NATIVE_HEAP)
+		return;
+	tell_total(rec, &key, known, 0, allocated);
+	key.metric = REC_NATIVE_LIVE;
+	tell_total(rec, &key, known, 1, live);
+}
+
+static int64_t blocks_of(uint64_t parts)
+{
+	return (int64_t)((parts + JVS_NATIVE_ONE / 2) / JVS_NATIVE_ONE);
+}
+
+static void tell_site(struct native *native, const struct process *p, struct recording *rec,
+		      uint32_t number)
+{
+	const struct jvs_native_site *from = &native->sites[number];
+	struct native_site *known = &native->known[number];
+	struct rec_native_site site = { .jvm = p->rec_jvm, .stack = known->stack };
+	struct rec_native_site *row;
+
+	site.tag = native_tag(&native->targets[p->index], rec, from->tag);
+	site.use = from->use == JVS_NATIVE_HEAP ? REC_NATIVE_HEAP : REC_NATIVE_UNKNOWN_FREE;
+	if (!known->id)
+		known->id = rec_native_site(rec, &site);
+	row = rec_native_site_get(rec, known->id);
+	if (!row)
+		return;
+	row->stack = known->stack;
+	row->allocated_blocks = blocks_of(from->allocated_blocks);
+	row->allocated_bytes = (int64_t)from->allocated_bytes;
+	row->freed_blocks = blocks_of(from->freed_blocks);
+	row->freed_bytes = (int64_t)from->freed_bytes;
+	row->untracked_blocks = blocks_of(from->untracked_blocks);
+	row->untracked_bytes = (int64_t)from->untracked_bytes;
+	row->error_bytes = sqrt((double)from->variance * JVS_NATIVE_VARIANCE);
+	tell_totals(rec, row, known);
+}
+
+/* ---- the blocks that live */
+
+static int age_of(int64_t ns)
+{
+	static const int64_t below_s[REC_NATIVE_AGES - 1] = { 1, 10, 60, 600, 3600, 86400, 604800 };
+	int age = 0;
+
+	while (age < REC_NATIVE_AGES - 1 && ns >= below_s[age] * 1000000000)
+		age++;
+	return age;
+}
+
+static void add_age(struct native *native, struct recording *rec,
+		    const struct jvs_native_block *block, uint64_t now_ns)
+{
+	uint32_t now = (uint32_t)(now_ns >> JVS_NATIVE_TIME_SHIFT);
+	struct rec_native_site *site;
+	int64_t age_ns;
+
+	if (block->site >= JVS_NATIVE_SITES)
+		return;
+	site = rec_native_site_get(rec, native->known[block->site].id);
+	if (!site)
+		return;
+	age_ns = (int64_t)(uint32_t)(now - block->time) << JVS_NATIVE_TIME_SHIFT;
+	site->ages[age_of(age_ns)] += (int64_t)block->bytes;
+	if (age_ns > site->oldest_ns)
+		site->oldest_ns = age_ns;
+}
+
+#define BATCH 4096
+
+static void add_ages(struct native *native, struct recording *rec)
+{
+	struct jvs_native_block *blocks = calloc(BATCH, sizeof(*blocks));
+	uint64_t *keys = calloc(BATCH, sizeof(*keys));
+	uint64_t in = 0, next = 0;
+	struct timespec now;
+	bool first = true;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (uint32_t id = 1; id <= rec_native_site_count(rec); id++) {
+		struct rec_native_site *site = rec_native_site_get(rec, id);
+
+		memset(site->ages, 0, sizeof(site->ages));
+		site->oldest_ns = 0;
+	}
+	while (keys && blocks && !err) {
+		uint32_t count = BATCH;
+
+		err = bpf_map_lookup_batch(native->live_fd, first ? NULL : &in, &next, keys, blocks,
+					   &count, NULL);
+		for (uint32_t i = 0; (!err || err == -ENOENT) && i < count; i++)
+			add_age(native, rec, &blocks[i],
+				(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+		in = next;
+		first = false;
+	}
+	free(keys);
+	free(blocks);
+}
+
+/* ---- what the rest of live calls */
+
+void native_tick(struct native *native, struct decoder *d, struct process *p, struct recording *rec)
+{
+	(void)p;
+	(void)rec;
+	resolve_sites(native, d);
+}
+
+void native_finish(struct native *native, struct decoder *d, const struct process *p,
+		   struct recording *rec)
+{
+	uint32_t count = site_count(native);
+
+	if (!p->rec_jvm)
+		return;
+	resolve_sites(native, d);
+	for (uint32_t i = 1; i < count; i++)
+		if (native->sites[i].target == p->index && is_used(&native->sites[i]))
+			tell_site(native, p, rec, i);
+	add_counts(native, p, rec);
+	add_ages(native, rec);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/native.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/recording_impl.h"
+
+#define MAX_EVENTS 65536
+
+/* Rows of one size, in the order they were added. */
+struct rows {
+	void *items; /* owned */
+	uint32_t count;
+	uint32_t capacity;
+};
+
+struct rec_native {
+	struct rows sites;
+	struct rows counts;
+	struct rows budgets;
+	struct rows events;
+};
+
+const char *rec_native_use_name(enum rec_native_use use)
+{
+	static const char *const names[REC_NATIVE_USE_NR] = {
+		[REC_NATIVE_HEAP] = "malloc",
+		[REC_NATIVE_UNKNOWN_FREE] = "unknown_free",
+	};
+
+	return names[use];
+}
+
+const char *rec_native_state_name(enum rec_native_state state)
+{
+	static const char *const names[REC_NATIVE_STATE_NR] = {
+		[REC_NATIVE_EXACT] = "exact",	    [REC_NATIVE_SAMPLED] = "sampled",
+		[REC_NATIVE_SLICES] = "slices",	    [REC_NATIVE_COUNTERS] = "counters",
+		[REC_NATIVE_DETACHED] = "detached",
+	};
+
+	return names[state];
+}
+
+static struct rec_native *native_of(struct recording *rec)
+{
+	if (!rec->native)
+		rec->native = calloc(1, sizeof(*rec->native));
+	if (!rec->native)
+		rec->err = -ENOMEM;
+	return rec->native;
+}
+
+/* Returns the place of a new row, zeroed, or NULL. */
+static void *add_row(struct recording *rec, struct rows *rows, size_t size, uint32_t max)
+{
+	void *items;
+	char *row;
+
+	if (rows->count >= max)
+		return NULL;
+	items = rec_grow(rec, rows->items, &rows->capacity, (size_t)rows->count + 1, size);
+	if (!items)
+		return NULL;
+	rows->items = items;
+	row = (char *)items + rows->count++ * size;
+	memset(row, 0, size);
+	return row;
+}
+
+/* ---- sites */
+
+uint32_t rec_native_site(struct recording *rec, const struct rec_native_site *site)
+{
+	struct rec_native *native = native_of(rec);
+	struct rec_native_site *row;
+
+	row = native ? add_row(rec, &native->sites, sizeof(*row), REC_MAX_NATIVE_SITES) : NULL;
+	if (!row)
+		return 0;
+	*row = *site;
+	return native->sites.count;
+}
+
+struct rec_native_site *rec_native_site_get(const struct recording *rec, uint32_t id)
+{
+	struct rec_native_site *sites = rec->native ? rec->native->sites.items : NULL;
+
+	return id && id <= rec_native_site_count(rec) ? &sites[id - 1] : NULL;
+}
+
+uint32_t rec_native_site_count(const struct recording *rec)
+{
+	return rec->native ? rec->native->sites.count : 0;
+}
+
+/* ---- counts */
+
+void rec_native_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t value)
+{
+	struct rec_native *native = native_of(rec);
+	uint32_t string = rec_string(rec, name, strlen(name));
+	struct rec_native_count *row;
+
+	if (!native)
+		return;
+	row = native->counts.items;
+	for (uint32_t i = 0; i < native->counts.count; i++) {
+		if (row[i].jvm == jvm && row[i].name == string) {
+			row[i].value = value;
+			return;
+		}
+	}
+	row = add_row(rec, &native->counts, sizeof(*row), REC_MAX_QUALITY_ROWS);
+	if (row)
+		*row = (struct rec_native_count){ jvm, string, value };
+}
+
+const struct rec_native_count *rec_native_counts(const struct recording *rec, size_t *count)
+{
+	*count = rec->native ? rec->native->counts.count : 0;
+	return *count ? rec->native->counts.items : NULL;
+}
+
+/* ---- budget */
+
+struct rec_native_budget *rec_native_budget(struct recording *rec, uint32_t jvm)
+{
+	struct rec_native *native = native_of(rec);
+	struct rec_native_budget *row;
+
+	if (!native)
+		return NULL;
+	row = native->budgets.items;
+	for (uint32_t i = 0; i < native->budgets.count; i++)
+		if (row[i].jvm == jvm)
+			return &row[i];
+	row = add_row(rec, &native->budgets, sizeof(*row), REC_MAX_JVMS);
+	if (row)
+		row->jvm = jvm;
+	return row;
+}
+
+const struct rec_native_budget *rec_native_budgets(const struct recording *rec, size_t *count)
+{
+	*count = rec->native ? rec->native->budgets.count : 0;
+	return *count ? rec->native->budgets.items : NULL;
+}
+
+void rec_budget_event(struct recording *rec, const struct rec_budget_event *event)
+{
+	struct rec_native *native = native_of(rec);
+	struct rec_budget_event *row;
+
+	row = native ? add_row(rec, &native->events, sizeof(*row), MAX_EVENTS) : NULL;
+	if (row)
+		*row = *event;
+}
+
+const struct rec_budget_event *rec_budget_events(const struct recording *rec, size_t *count)
+{
+	*count = rec->native ? rec->native->events.count : 0;
+	return *count ? rec->native->events.items : NULL;
+}
+
+/* ---- all */
+
+bool rec_has_native(const struct recording *rec)
+{
+	return rec->native;
+}
+
+void rec_native_free(struct rec_native *native)
+{
+	if (!native)
+		return;
+	free(native->sites.items);
+	free(native->counts.items);
+	free(native->budgets.items);
+	free(native->events.items);
+	free(native);
+}
+
+void rec_native_each_stack(struct recording *rec, uint32_t (*change)(uint32_t stack, void *ctx),
+			   void *ctx)
+{
+	struct rec_native_site *sites = rec->native ? rec->native->sites.items : NULL;
+
+	for (uint32_t i = 0; sites && i < rec->native->sites.count; i++)
+		sites[i].stack = change(sites[i].stack, ctx);
+}

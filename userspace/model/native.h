@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_MODEL_NATIVE_H
+#define JVMSCOPE_MODEL_NATIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recording;
+
+/*
+ * Native memory of a recording: who allocated it, what of it lives, and how much of that was seen.
+ *
+ * Ids are 1..count and 0 is none, as everywhere in the recording. Strings and stacks are ids of
+ * the recording. The totals native_alloc and native_live have the same by stack and tag alone.
+ */
+
+#define REC_MAX_NATIVE_SITES (1u << 18)
+#define REC_NATIVE_AGES	     8 /* of live blocks: below 1 s, 10 s, 1 min, 10 min, 1 h, 1 d, above */
+
+enum rec_native_use {
+	REC_NATIVE_HEAP,	 /* malloc */
+	REC_NATIVE_UNKNOWN_FREE, /* freed here, allocated before the recording */
+	REC_NATIVE_USE_NR,
+};
+const char *rec_native_use_name(enum rec_native_use use);
+
+/* Blocks and bytes while the recording went on. Estimates, when blocks were sampled. */
+struct rec_native_site {
+	uint32_t jvm;
+	uint32_t stack; /* 0: it was lost */
+	uint32_t tag;	/* string id: "Other", as the JVM spells it; "libc" */
+	enum rec_native_use use;
+	int64_t allocated_blocks;
+	int64_t allocated_bytes;
+	int64_t freed_blocks;
+	int64_t freed_bytes;
+	int64_t untracked_blocks; /* allocated, but what became of them is not known */
+	int64_t untracked_bytes;
+	double error_bytes;	       /* standard error of allocated_bytes; 0: exact */
+	int64_t ages[REC_NATIVE_AGES]; /* bytes that live, by age */
+	int64_t oldest_ns;	       /* of those */
+};
+
+static inline int64_t rec_native_live_blocks(const struct rec_native_site *site)
+{
+	return site->allocated_blocks - site->freed_blocks - site->untracked_blocks;
+}
+
+static inline int64_t rec_native_live_bytes(const struct rec_native_site *site)
+{
+	return site->allocated_bytes - site->freed_bytes - site->untracked_bytes;
+}
+
+/* Always adds. Returns the id, 0 when memory is out or there are too many. */
+uint32_t rec_native_site(struct recording *rec, const struct rec_native_site *site);
+struct rec_native_site *rec_native_site_get(const struct recording *rec, uint32_t id);
+uint32_t rec_native_site_count(const struct recording *rec);
+
+/* What the kernel counted, of a JVM. */
+struct rec_native_count {
+	uint32_t jvm;
+	uint32_t name; /* string id */
+	uint64_t value;
+};
+void rec_native_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t value);
+const struct rec_native_count *rec_native_counts(const struct recording *rec, size_t *count);
+
+/* ---- the budget of probes */
+
+/* How much is recorded of a JVM's native memory, from all to nothing. */
+enum rec_native_state {
+	REC_NATIVE_EXACT,
+	REC_NATIVE_SAMPLED,  /* one block of so many bytes */
+	REC_NATIVE_SLICES,   /* sampled, and only some of the time */
+	REC_NATIVE_COUNTERS, /* the same without stacks */
+	REC_NATIVE_DETACHED,
+	REC_NATIVE_STATE_NR,
+};
+const char *rec_native_state_name(enum rec_native_state state);
+
+struct rec_native_budget {
+	uint32_t jvm;
+	double limit_pct;      /* of one core; 0: none */
+	double cost_pct;       /* mean of the last seconds */
+	double total_cost_pct; /* mean of the recording */
+	enum rec_native_state state;
+	int64_t attached_ns; /* when the first probe was there; 0: never */
+	uint64_t state_ns[REC_NATIVE_STATE_NR];
+	uint64_t watched_cpu_ns; /* CPU time of the JVM while its probes were attached */
+	uint64_t all_cpu_ns;	 /* and all since they were first */
+	uint64_t interval;	 /* bytes between samples, in the mean; 0: exact */
+	bool live_known; /* every block since attached_ns was followed, or a fair sample of them */
+};
+/* The row of a JVM, made when it is new; NULL when memory is out. */
+struct rec_native_budget *rec_native_budget(struct recording *rec, uint32_t jvm);
+const struct rec_native_budget *rec_native_budgets(const struct recording *rec, size_t *count);
+
+/* Each change of the state. */
+struct rec_budget_event {
+	int64_t time_ns;
+	uint32_t jvm;
+	enum rec_native_state from;
+	enum rec_native_state to;
+	double cost_pct;
+};
+void rec_budget_event(struct recording *rec, const struct rec_budget_event *event);
+const struct rec_budget_event *rec_budget_events(const struct recording *rec, size_t *count);
+
+/* Whether there is anything of the above. */
+bool rec_has_native(const struct recording *rec);
+
+/* ---- for recording*.c */
+
+struct rec_native;
+void rec_native_free(struct rec_native *native);
+/* Puts what change() says in the place of each stack. */
+void rec_native_each_stack(struct recording *rec, uint32_t (*change)(uint32_t stack, void *ctx),
+			   void *ctx);
+
+#endif
