@@ -129,11 +129,15 @@ def loads(run, mode, count):
              % (len(mine), gone, attempts, len({row["address"] for row in rows}), len(rows)))
 
 
-@test("class names of all lengths", quick=True, modes=("full", "jdks"))
+# As ClassStorm has them: standard output need not have such characters.
+NAMES = ["na.\u00e9\u4e2d\U0001f600", "na." + "a" * 700, "na." + "\u4e2d" * 20000]
+
+
+@test("class names of all lengths", quick=True, modes=("full", "jdks", "vm"))
 def names(run):
-    classes, truth = attached(run, "ClassStorm", "names")
+    classes, _ = attached(run, "ClassStorm", "names")
     got = [event["name"] for event in classes.check().named("na.")]
-    expect(got == truth["names"], "names %s" % [name[:20] for name in got])
+    expect(got == NAMES, "names %s" % [ascii(name[:20]) for name in got])
 
 
 @test("100,000 classes", limit=240)
@@ -309,7 +313,7 @@ def early(run):
     expect(classes.raw["by_rule"] and not classes.named("java."), "JDK classes are listed")
 
 
-@test("what an agent did to methods", quick=True)
+@test("what an agent did to methods", quick=True, modes=("full", "vm"))
 def methods(run):
     flag = "-javaagent:%s" % jar(run, "CallAgent")
     classes, truth = started(run, run.java_command("CallAgent", flags=(flag,)))

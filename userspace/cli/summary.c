@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "cli/summary_classes.h"
 #include "model/recording.h"
 #include "model/top.h"
 
@@ -259,5 +260,6 @@ void summary_write(const struct recording *rec, uint64_t startup_cpu_ns,
 		write_top(&w, rows, count, all);
 		write_threads(&w, all);
 	}
+	summary_classes(rec, colors, out);
 	write_cost(&w, startup_cpu_ns);
 }

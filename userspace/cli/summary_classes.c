@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/summary_classes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "model/classes.h"
+#include "model/recording.h"
+
+#define GROWTH_LEAST 100 /* classes of one site; fewer are what a program starts with */
+
+static uint64_t sum_of(const struct recording *rec, const char *name)
+{
+	size_t count;
+	const struct rec_class_count *counts = rec_class_counts(rec, &count);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rec_text(rec, counts[i].name), name))
+			sum += counts[i].count;
+	return sum;
+}
+
+static void write_counts(const struct recording *rec, FILE *out)
+{
+	uint64_t lost = sum_of(rec, "ring_full") + sum_of(rec, "slot_busy");
+	uint64_t loaded = sum_of(rec, "loaded");
+	size_t rules;
+
+	rec_class_rules(rec, &rules);
+	fprintf(out, "%" PRIu64 " loaded, %" PRIu64 " unloaded", loaded, sum_of(rec, "unloaded"));
+	if (rules)
+		fprintf(out, "; %" PRIu64 " of %zu rules counted in the kernel, not listed",
+			sum_of(rec, "ignored"), rules);
+	if (sum_of(rec, "notified") > loaded)
+		fprintf(out, "; %" PRIu64 " attempts failed or were redefinitions",
+			sum_of(rec, "notified") - loaded);
+	if (lost || rec_classes_not_listed(rec))
+		fprintf(out, "; lost %" PRIu64 ", not listed %" PRIu64, lost,
+			rec_classes_not_listed(rec));
+	fputc('\n', out);
+}
+
+static uint64_t growth_of(const struct rec_class_site *site)
+{
+	return site->loaded > site->unloaded ? site->loaded - site->unloaded : 0;
+}
+
+/* The first Java frame of an application, else the first of all, of who defines the classes. */
+static void write_definer(const struct recording *rec, uint32_t id, FILE *out)
+{
+	struct rec_stack stack = rec_stack_get(rec, id);
+	char name[120];
+
+	for (uint32_t i = 0; i < stack.count; i++) {
+		const struct rec_frame *frame = rec_frame_get(rec, stack.frames[i]);
+		const struct rec_method *method = rec_method_get(rec, frame->method);
+
+		if (!rec_kind_is_java(frame->kind) ||
+		    !strncmp(rec_text(rec, method->class_name), "java.", 5))
+			continue;
+		fprintf(out, " in %s", rec_frame_text(rec, stack.frames[i], name, sizeof(name)));
+		return;
+	}
+}
+
+/* Whether two sites define classes of one kind: their stacks may differ by what was compiled. */
+static bool is_same_kind(const struct rec_class_site *a, const struct rec_class_site *b)
+{
+	return a->jvm == b->jvm && a->pattern == b->pattern && a->loader_type == b->loader_type;
+}
+
+/* What the most classes stay of, by the site that has the most of them. */
+static void write_growth(const struct recording *rec, const struct colors *colors, FILE *out)
+{
+	const struct rec_class_site *most = NULL, *site;
+	uint64_t sum = 0;
+
+	for (uint32_t id = 1; id <= rec_class_site_count(rec); id++) {
+		site = rec_class_site_get(rec, id);
+		if (!most || growth_of(site) > growth_of(most))
+			most = site;
+	}
+	for (uint32_t id = 1; most && id <= rec_class_site_count(rec); id++) {
+		site = rec_class_site_get(rec, id);
+		sum += is_same_kind(site, most) ? growth_of(site) : 0;
+	}
+	if (sum < GROWTH_LEAST)
+		return;
+	fprintf(out, "%s%-9s%s +%" PRIu64 " %s by %s", colors->bold, "", colors->off, sum,
+		rec_text(rec, most->pattern),
+		most->loader_type ? rec_text(rec, most->loader_type) : "the boot loader");
+	write_definer(rec, most->stack, out);
+	fputc('\n', out);
+}
+
+static void write_agents(const struct recording *rec, const struct colors *colors, FILE *out)
+{
+	size_t count;
+	const struct rec_class_agent *agents = rec_class_agents(rec, &count);
+	uint64_t hooked = sum_of(rec, "hooked");
+	char took[TEXT_MAX];
+
+	if (!hooked && !count)
+		return;
+	fprintf(out, "%s%-9s%s classes asked for %" PRIu64 ", changed %" PRIu64, colors->bold,
+		"agents", colors->off, hooked, sum_of(rec, "transformed"));
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "; %s premain %s", rec_text(rec, agents[i].text),
+			text_ns(agents[i].premain_ns, took));
+	fputc('\n', out);
+}
+
+void summary_classes(const struct recording *rec, const struct colors *colors, FILE *out)
+{
+	if (!rec_has_classes(rec))
+		return;
+	fprintf(out, "%s%-9s%s ", colors->bold, "classes", colors->off);
+	write_counts(rec, out);
+	write_growth(rec, colors, out);
+	write_agents(rec, colors, out);
+}
