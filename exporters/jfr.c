@@ -5,6 +5,9 @@
 
 #include "jfr/jfr_write.h"
 
+/* A total becomes as many events, and its count may be any number in a file that was read. */
+#define SAMPLES_MAX 100000000
+
 /* JMC holds a chunk in memory, and ends at 2 GiB. */
 #define CHUNK_BYTES (32u << 20)
 
@@ -54,8 +57,8 @@ static int64_t count_all(const struct rec_total *totals, size_t count)
 	int64_t all = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (totals[i].key.metric == REC_CPU)
-			all += totals[i].count;
+		if (totals[i].key.metric == REC_CPU && totals[i].count > 0)
+			all = rec_sum(all, totals[i].count);
 	return all;
 }
 
@@ -88,6 +91,8 @@ static int put_totals(struct jfr_writer *writer, const struct recording *rec)
 	int64_t all = count_all(totals, count);
 	int err = 0;
 
+	if (all > SAMPLES_MAX)
+		return -EFBIG;
 	if (all)
 		step_ns = (double)(meta->end_time_ns - meta->start_time_ns) / (double)all;
 	for (size_t i = 0; i < count && !err; i++)

@@ -9,7 +9,7 @@
 /*
  * The whole recording as JFR, to a file or a pipe. The samples that the recording has rows of are
  * written as they were; from one that knows only totals as many samples, spread evenly over its
- * time.
+ * time, or -EFBIG when they are more than a hundred million.
  *
  * A recording that is still going on is written by jfr/jfr_write.h, chunk by chunk.
  */

@@ -72,6 +72,14 @@ static void many_samples_are_several_chunks(void)
 	ASSERT_INT(seen.samples, 4000018);
 }
 
+static void more_samples_than_a_file_may_have_are_an_error(void)
+{
+	struct rec_key key = { .metric = REC_CPU };
+
+	rec_add(rec, &key, INT64_MAX, INT64_MAX);
+	ASSERT_INT(export(), -EFBIG);
+}
+
 static void a_full_disk_is_an_error(void)
 {
 	const struct export_options options = { 0 };
@@ -86,6 +94,8 @@ static CU_TestInfo tests[] = {
 	{ "totals become samples over the whole time", totals_become_samples_over_the_whole_time },
 	{ "rows are written as they are", rows_are_written_as_they_are },
 	{ "many samples are several chunks", many_samples_are_several_chunks },
+	{ "more samples than a file may have are an error",
+	  more_samples_than_a_file_may_have_are_an_error },
 	{ "a full disk is an error", a_full_disk_is_an_error },
 	CU_TEST_INFO_NULL,
 };

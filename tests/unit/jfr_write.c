@@ -410,8 +410,7 @@ static CU_TestInfo tests[] = {
 	{ "names are those that readers accept", names_are_those_that_readers_accept },
 	{ "long text makes long events", long_text_makes_long_events },
 	{ "what was said is not said again", what_was_said_is_not_said_again },
-	{ "rules are said once, when they are counted",
-	  rules_are_said_once_when_they_are_counted },
+	{ "rules are said once, when they are counted", rules_are_said_once_when_they_are_counted },
 	{ "the error of the sink comes back", the_error_of_the_sink_comes_back },
 	CU_TEST_INFO_NULL,
 };

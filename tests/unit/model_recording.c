@@ -289,6 +289,11 @@ static void totals_add_up_in_order_of_first_sight(void)
 	ASSERT_INT(totals[0].count, 4);
 	ASSERT_INT(totals[0].value, 80);
 	ASSERT_INT(totals[1].count, 2);
+	rec_add(rec, &key, INT64_MAX, INT64_MIN);
+	rec_add(rec, &key, INT64_MAX, INT64_MIN);
+	totals = rec_totals(rec, &count);
+	CU_ASSERT_EQUAL(totals[0].count, INT64_MAX);
+	CU_ASSERT_EQUAL(totals[0].value, INT64_MIN);
 }
 
 static void quality_rows_are_added_set_and_summed(void)

@@ -43,7 +43,7 @@ static void add_sample(struct jfr_filler *f, const struct jfr_raw_total *key, in
 	}
 	total = table_get(&f->totals, id);
 	total->count++;
-	total->value += value;
+	total->value = rec_sum(total->value, value);
 	if (f->options->keep_samples)
 		keep_sample(f, time_ns, id);
 }
@@ -171,8 +171,10 @@ static struct resolved resolve(struct jfr_filler *f, const struct jfr_chunk *chu
 static void add_total(struct jfr_filler *f, const struct resolved *to, int64_t count)
 {
 	struct rec_thread *thread = rec_thread_get(f->rec, to->key.thread);
-	int64_t value = to->value * count;
+	int64_t value;
 
+	if (__builtin_mul_overflow(to->value, count, &value))
+		value = INT64_MAX;
 	rec_add(f->rec, &to->key, count, value);
 	rec_meta(f->rec)->seen += f->is_ours ? 0 : (uint64_t)count;
 	count_quality(f, to->key.stack, count);

@@ -244,7 +244,7 @@ void jfr_fill_recording(void *ctx, const struct jfr_item *e)
 		.events = take(f, e, REC_EVENTS),
 		.cpus = (uint32_t)jfr_number(e, REC_CPUS),
 	};
-	f->period_ns = jfr_ns(e, REC_PERIOD);
+	f->period_ns = jfr_ns(e, REC_PERIOD) > 0 ? jfr_ns(e, REC_PERIOD) : 0;
 }
 
 enum {

@@ -218,6 +218,8 @@ struct rec_total {
 	int64_t value; /* in the metric's unit */
 };
 void rec_add(struct recording *rec, const struct rec_key *key, int64_t count, int64_t value);
+/* A sum as rec_add() makes it: what does not fit is the nearest that does. */
+int64_t rec_sum(int64_t a, int64_t b);
 /* In order of first sight. */
 const struct rec_total *rec_totals(const struct recording *rec, size_t *count);
 

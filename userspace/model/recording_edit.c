@@ -101,8 +101,8 @@ static void add_total(struct edit *e, const struct rec_total *old)
 			  rec_table_add(e->to, &e->to->totals, &row, UINT32_MAX, &full));
 	if (!total)
 		return;
-	total->count += old->count;
-	total->value += old->value;
+	total->count = rec_sum(total->count, old->count);
+	total->value = rec_sum(total->value, old->value);
 }
 
 static void add_sample(struct edit *e, const struct rec_sample *old)

@@ -30,6 +30,16 @@ uint32_t rec_thread_count(const struct recording *rec)
 
 /* ---- totals */
 
+/* Counts of a damaged file may be any number. */
+int64_t rec_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b > 0 ? INT64_MAX : INT64_MIN;
+	return sum;
+}
+
 void rec_add(struct recording *rec, const struct rec_key *key, int64_t count, int64_t value)
 {
 	struct rec_total row = { .key = *key };
@@ -53,8 +63,8 @@ void rec_add(struct recording *rec, const struct rec_key *key, int64_t count, in
 		total->count = count;
 		total->value = value;
 	} else {
-		total->count += count;
-		total->value += value;
+		total->count = rec_sum(total->count, count);
+		total->value = rec_sum(total->value, value);
 	}
 }
 
