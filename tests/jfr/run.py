@@ -5,6 +5,8 @@ Tests of reading recordings: the good ones of data/ against the JDK's own reader
 ones against their limits, and jvmscope convert between its formats.
 
 usage: run.py [--full] [NAME]...       NAME: the first words of a test
+JVMSCOPE_JFR_DATA: a folder of more recordings, good and broken, with the values they have; --full
+reads them all.
 The last line is "jfr: N passed, N failed, N skipped".
 """
 import gzip
@@ -31,6 +33,7 @@ TOTALS = BUILD / "jfr_totals"
 CHECKED = BUILD / "asan" / "jfr_totals"  # the same under sanitizers
 PROTO = Path("/usr/share/gocode/src/github.com/google/pprof/proto")
 GOOD = sorted((HERE / "data").glob("*.expect.json"))
+MORE = Path(os.environ.get("JVMSCOPE_JFR_DATA", ROOT / "../shared/data/jfr"))
 LIMIT_S = 1.0
 
 
@@ -114,6 +117,18 @@ def test_packed(folder, name):
         raise Skip("no zstd here; gzip and pipes are right")
     subprocess.run(["zstd", "-q", plain, "-o", folder / "plain.jfr.zst"], check=True)
     expect(run([TOTALS, folder / "plain.jfr.zst"])[1] == expected, "zstd")
+
+
+def test_more(folder):
+    """Recordings that are not in the tree, most of them large: every value, and the limits."""
+    del folder
+    found = sorted(MORE.glob("*.expect.json"))
+    if not found:
+        raise Skip("no recordings in %s" % MORE)
+    for path in found:
+        for binary in (CHECKED, TOTALS):
+            comparison, _ = compare.compare_file(str(binary), path)
+            expect(not comparison.errors, "%s: %s" % (path.name, "; ".join(comparison.errors)))
 
 
 # ---- broken ones
@@ -331,6 +346,7 @@ def tests(full):
         rows += [("good, " + name, test_good, (name,)), ("packed, " + name, test_packed, (name,)),
                  ("formats, " + name, test_formats, (name,)), ("pprof, " + name, test_pprof, (name,)),
                  ("filter, " + name, test_filter, (name,))]
+    rows += [("more", test_more, ())] if full else []
     rows += [("broken, " + name, test_broken, (name,)) for name in broken.from_good(good("g1-17"))]
     rows += [("hostile, " + name, test_hostile, (name,)) for name in broken.HOSTILE]
     rows += [("usage, " + name, test_usage, (name,)) for name in USAGE]
