@@ -72,18 +72,27 @@ extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __weak 
 extern int *bpf_iter_num_next(struct bpf_iter_num *it) __weak __ksym;
 extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __weak __ksym;
 
-/* From 6.4 on. Four steps a turn: a turn costs a call, too, and most names need no more than two.
- */
+#define TRIE_LOOP_UNROLLED 4
+
+/* Some steps a turn: a turn costs a call, too, and most names are found in one or two of these. */
+TRIE_INLINE int trie_loop_turn(struct trie_loop *loop)
+{
+#pragma unroll
+	for (int i = 0; i < TRIE_LOOP_UNROLLED; i++) {
+		if (trie_loop_step(loop->search, loop->name))
+			return 1;
+	}
+	return 0;
+}
+
+/* From 6.4 on. */
 TRIE_INLINE void trie_loop_by_iterator(struct trie_loop *loop)
 {
 	struct bpf_iter_num it;
 
-	bpf_iter_num_new(&it, 0, TRIE_LOOP_STEPS / 4);
+	bpf_iter_num_new(&it, 0, TRIE_LOOP_STEPS / TRIE_LOOP_UNROLLED);
 	while (bpf_iter_num_next(&it)) {
-		if (trie_loop_step(loop->search, loop->name) ||
-		    trie_loop_step(loop->search, loop->name) ||
-		    trie_loop_step(loop->search, loop->name) ||
-		    trie_loop_step(loop->search, loop->name))
+		if (trie_loop_turn(loop))
 			break;
 	}
 	bpf_iter_num_destroy(&it);
