@@ -241,10 +241,11 @@ static __always_inline __u32 read_symbol(const struct jvs_class_layout *layout, 
 				(const void *)(symbol + layout->symbol_length)))
 		return 0;
 	size = length;
-	/* Without the barrier one copy may be tested and another used. */
+	/* Without the barriers one copy may be tested and another used. */
 	barrier_var(size);
 	if (size > max)
 		size = max;
+	barrier_var(size);
 	if (bpf_probe_read_user(to, size, (const void *)(symbol + layout->symbol_body)))
 		return 0;
 	*len = length;
