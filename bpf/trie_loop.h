@@ -107,7 +107,7 @@ TRIE_INLINE void trie_loop_by_iterator(struct trie_loop *loop)
  * bpf_probe_read_user(); what is behind them is of no matter. Both pointers are map values that are
  * not NULL, and nobody else's until this returns: take a scratch slot, as a program may interrupt
  * another on its CPU. They are too large for the stack. Callable from uprobe, USDT and every other
- * kind of tracing program that does not sleep, from 5.17 on; 700 verified instructions.
+ * kind of tracing program that does not sleep, from 5.17 on. Less than 750 verified instructions.
  */
 TRIE_INLINE __u32 trie_loop_rule(struct trie_search *search, const struct trie_loop_name *name,
 				 __u32 have, __u32 len)

@@ -3,6 +3,7 @@
 import gzip
 import os
 import random
+import re
 import resource
 import struct
 import subprocess
@@ -227,6 +228,40 @@ def trie_vectors(run):
                 expect(out == wanted, "%s from %s differs" % (name, start))
             asked += len(part)
     run.note("%d sets, %d names" % (len(sets), asked))
+
+
+def manual(before, end):
+    """What docs/trie.md has between two lines."""
+    return (jdks.ROOT / "docs/trie.md").read_text().split(before, 1)[1].split(end, 1)[0]
+
+
+@test("trie as the manual says", quick=True, each_jdk=False, needs_bpf=False)
+def trie_manual(run):
+    """Its examples and its list of mistakes."""
+    rules = run.output(".trie")
+    rules.write_text(manual("## Writing rules\n\n```\n", "```"))
+    session = manual("in `my.trie`:\n\n```\n$ jvmscope trie lookup my.trie ", "```").split("\n", 1)
+    out = good("lookup", rules, *(name.strip("'") for name in session[0].split())).decode()
+    expect(out == session[1], "%r, not %r" % (out, session[1]))
+
+    mistakes = [line.split(" | ")[0].removeprefix("| ").strip("`")
+                for line in manual("| line | is read as |\n| --- | --- |\n", "\n\n").split("\n")]
+    expect(len(mistakes) == 6, str(mistakes))
+    for line in mistakes[:4]:
+        status, _, err = call("dump", "-", text=line + "\n")
+        expect(status == 0 and err and all(" warning: " in text for text in err),
+               "%s: status %d, %s" % (line, status, err))
+
+    rules.write_text(EXAMPLE)
+    units = re.findall(r"\b[0-9a-f]{4}\b", manual("become 20 units:\n\n```\n", "```"))
+    binary = read_words(good("build", rules, "--format", "binary"))[0]
+    expect(units == ["%04x" % unit for unit in binary], "%s" % units)
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")][1:]
+            for line in manual("The answer is 1.\n\n", "\n\n").split("\n")]
+    names = ["" if name == "(empty)" else name for name in rows[0]]
+    out = good("lookup", rules, text="".join(name + "\n" for name in names)).decode()
+    numbers = ["-1" if number == "none" else number for number in rows[2]]
+    expect(out == "".join("%s\t%s\n" % pair for pair in zip(names, numbers)), out)
 
 
 @test("trie of a million rules", each_jdk=False, needs_bpf=False)
