@@ -213,6 +213,17 @@ void memory_found(const struct memory_walk *walk, enum vm_use use, const char *w
 		walk->found(&area, walk->ctx);
 }
 
+void memory_found_loose(const struct memory_walk *walk, enum vm_use use, const char *what,
+			uint64_t start, uint64_t end)
+{
+	const struct vm_area area = {
+		.use = use, .what = what, .start = start, .end = end, .loose = true
+	};
+
+	if (start && start < end)
+		walk->found(&area, walk->ctx);
+}
+
 uint64_t memory_word(const struct memory_walk *walk, uint64_t base, uint64_t member)
 {
 	uint64_t value;
@@ -316,9 +327,12 @@ static void find_code(const struct memory_walk *walk)
 
 int vm_memory_areas(struct vm_memory *memory, const struct maps *maps, vm_area_fn *found, void *ctx)
 {
-	struct memory_walk walk = {
-		.memory = memory, .target = memory->target, .maps = maps, .found = found, .ctx = ctx
-	};
+	struct memory_walk walk = { .memory = memory,
+				    .target = memory->target,
+				    .maps = maps,
+				    .witnesses = &memory->witnesses,
+				    .found = found,
+				    .ctx = ctx };
 	const struct memory_members *m = &memory->member;
 	uint64_t start;
 

@@ -14,7 +14,8 @@
 #define LOADERS_MAX 100000
 #define CLASSES_MAX 100000
 #define NAME_MAX    64
-#define LOOKS_MAX   16 /* for classes that are not loaded */
+#define HEAD_MAX    512
+#define LOOKS_MAX   8 /* for classes that are not loaded: in each second reading */
 #define OFFSET_MAX  4096
 
 /* ---- references */
@@ -107,23 +108,39 @@ static uint64_t mirror_of(const struct heap_view *view, uint64_t klass)
 
 /* ---- classes */
 
-static bool has_name(const struct vm_memory *memory, uint64_t klass, const char *name)
+/* The head of a class that holds its name and the link to the next one: one read. */
+struct class_head {
+	uint8_t bytes[HEAD_MAX];
+	size_t size;
+};
+
+static bool read_head(const struct vm_memory *memory, uint64_t klass, struct class_head *head)
+{
+	uint64_t name = memory->hotspot.field.klass_name.at, next = memory->member.klass_next;
+
+	head->size = (name > next ? name : next) + sizeof(uint64_t);
+	return head->size <= HEAD_MAX &&
+	       !target_read(memory->target, klass, head->bytes, head->size);
+}
+
+/* The name of a class; false when it is longer than those that are looked for. */
+static bool read_class_name(const struct vm_memory *memory, const struct class_head *head,
+			    char name[NAME_MAX])
 {
 	const struct fields *f = &memory->hotspot.field;
-	uint64_t symbol, length;
-	char text[NAME_MAX];
+	uint64_t symbol = field_of(f->klass_name, head->bytes, head->size), length;
 
-	if (field_read(memory->target, klass, f->klass_name, &symbol))
-		return false;
 	if (field_exists(f->symbol_length)
 		    ? field_read(memory->target, symbol, f->symbol_length, &length)
 		    : field_read(memory->target, symbol, f->symbol_length_and_refcount, &length))
 		return false;
 	if (!field_exists(f->symbol_length))
 		length >>= 16;
-	return length == strlen(name) && length < NAME_MAX &&
-	       !target_read(memory->target, symbol + f->symbol_body.at, text, length) &&
-	       !memcmp(text, name, length);
+	if (!length || length >= NAME_MAX ||
+	    target_read(memory->target, symbol + f->symbol_body.at, name, length))
+		return false;
+	name[length] = 0;
+	return true;
 }
 
 /* The boot loader's data: a variable, or the oldest, which is the last of the list. */
@@ -154,17 +171,21 @@ static void look_for_classes(const struct vm_memory *memory, struct vm_buffer_cl
 		{ "sun/nio/ch/FileChannelImpl$DefaultUnmapper", &classes->mapped },
 		{ "sun/nio/ch/FileChannelImpl$Unmapper", &classes->mapped },
 	};
+	struct class_head head;
+	char name[NAME_MAX];
 	uint64_t klass, loader;
 
-	if (memory->member.cld_klasses == NO_MEMBER)
+	if (memory->member.cld_klasses == NO_MEMBER || memory->member.klass_next == NO_MEMBER)
 		return;
 	loader = boot_loader(&walk);
 	klass = loader ? memory_word(&walk, loader, memory->member.cld_klasses) : 0;
-	for (uint32_t n = 0; klass && n < CLASSES_MAX; n++) {
+	for (uint32_t n = 0; n < CLASSES_MAX && klass && read_head(memory, klass, &head); n++) {
+		if (!read_class_name(memory, &head, name))
+			name[0] = 0;
 		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-			if (!*wanted[i].klass && has_name(memory, klass, wanted[i].name))
+			if (!*wanted[i].klass && !strcmp(name, wanted[i].name))
 				*wanted[i].klass = klass;
-		klass = memory_word(&walk, klass, memory->member.klass_next);
+		memcpy(&klass, head.bytes + memory->member.klass_next, sizeof(klass));
 	}
 }
 
@@ -244,10 +265,8 @@ void vm_memory_buffers(const struct vm_memory *memory, struct vm_buffer_classes 
 
 	*direct = *mapped = (struct vm_buffers){ 0 };
 	if ((!classes->direct || !classes->number || !classes->mapped) &&
-	    classes->looks < LOOKS_MAX) {
-		classes->looks++;
+	    classes->looks < 2 * LOOKS_MAX && classes->looks++ % 2 == 0)
 		look_for_classes(memory, classes);
-	}
 	if ((!classes->direct && !classes->mapped) || !open_view(memory, &view))
 		return;
 	if (classes->direct && classes->number)

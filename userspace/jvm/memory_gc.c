@@ -22,7 +22,8 @@
 #define ROW_BYTES	  128	     /* of the from-card cache */
 #define OBJECT_WORDS	  1024	     /* of ShenandoahHeap: 200 to 400 seen */
 #define Z_STACKS_BYTES	  (8ull << 30)
-#define CSET_MAP_BELOW	  (1u << 20) /* Shenandoah maps it there */
+#define Z_STACKS_11	  0x150000000000ull /* a constant there */
+#define CSET_MAP_BELOW	  (1u << 20)	    /* Shenandoah maps it there */
 
 static bool is_table(const struct memory_walk *walk, uint64_t start, uint64_t end)
 {
@@ -108,14 +109,24 @@ static void find_card_table(const struct memory_walk *walk)
 			    (map + bytes + MEMORY_PAGE - 1) & ~(MEMORY_PAGE - 1ull));
 }
 
-/* A pair of words that can be the bounds of a space: it begins or ends where a mapping does. */
-static bool is_space(const struct memory_walk *walk, uint64_t start, uint64_t end)
+/*
+ * A pair of words that can be the bounds of a space. One that begins or ends where a mapping does
+ * is; the kernel merges mappings, so another one may be.
+ */
+static void found_space(const struct memory_walk *walk, const char *what, uint64_t start,
+			uint64_t end)
 {
+	const struct mapping *first, *last;
+
 	if (!is_table(walk, start, end) ||
 	    (start >= walk->heap_start && start < walk->heap_start + walk->heap_bytes))
-		return false;
-	return maps_find(walk->maps, start)->start == start ||
-	       maps_find(walk->maps, end - 1)->end == end;
+		return;
+	first = maps_find(walk->maps, start);
+	last = maps_find(walk->maps, end - 1);
+	if (first->start == start || last->end == end)
+		memory_found(walk, VM_GC, what, start, end);
+	else if (first == last && end - start <= walk->heap_bytes / TABLE_OF_HEAP)
+		memory_found_loose(walk, VM_GC, what, start, end);
 }
 
 static bool may_point_to_object(const struct memory_walk *walk, uint64_t word)
@@ -134,8 +145,7 @@ static void find_spaces_in(const struct memory_walk *walk, const char *what, con
 			   uint32_t count)
 {
 	for (uint32_t i = 0; i + 1 < count; i++)
-		if (is_space(walk, w[i], w[i + 1]))
-			memory_found(walk, VM_GC, what, w[i], w[i + 1]);
+		found_space(walk, what, w[i], w[i + 1]);
 }
 
 static void find_spaces(const struct memory_walk *walk, const char *what, uint64_t object,
@@ -200,9 +210,9 @@ static void find_z(const struct memory_walk *walk)
 	const struct memory_symbols *s = &walk->memory->symbol;
 	uint64_t start, bytes = Z_STACKS_BYTES;
 
-	if (!s->z_stack_start)
+	if (!s->z_stack_start && walk->memory->major > 11)
 		return;
-	start = memory_word(walk, s->z_stack_start, 0);
+	start = s->z_stack_start ? memory_word(walk, s->z_stack_start, 0) : Z_STACKS_11;
 	if (s->z_stack_limit)
 		bytes = memory_word(walk, s->z_stack_limit, 0);
 	memory_found(walk, VM_GC, "mark stacks", start, start + bytes);

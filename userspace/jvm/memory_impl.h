@@ -118,6 +118,10 @@ struct memory_walk {
 void memory_found(const struct memory_walk *walk, enum vm_use use, const char *what, uint64_t start,
 		  uint64_t end);
 
+/* The same of an area that may be something else: it is claimed last. */
+void memory_found_loose(const struct memory_walk *walk, enum vm_use use, const char *what,
+			uint64_t start, uint64_t end);
+
 /* A word at base + member, or 0: what is absent is as if it were none. */
 uint64_t memory_word(const struct memory_walk *walk, uint64_t base, uint64_t member);
 

@@ -63,12 +63,8 @@ static bool tell_mapping(struct class_look *look, enum vm_use use, uint64_t addr
 	if (!mapping || mapping->path[0] || map64_get(&look->told, mapping->start, &known) ||
 	    map64_set(&look->told, mapping->start, 1))
 		return false;
-	look->walk->found(&(struct vm_area){ .use = use,
-					     .what = "mappings that hold classes",
-					     .start = mapping->start,
-					     .end = mapping->end,
-					     .loose = true },
-			  look->walk->ctx);
+	memory_found_loose(look->walk, use, "mappings that hold classes", mapping->start,
+			   mapping->end);
 	return true;
 }
 

@@ -19,6 +19,7 @@
 #define SIZE_MASK      (~7ull)
 #define PREVIOUS_USED  1u
 #define BY_MMAP	       2u
+#define WORDS_AT_ONCE  512ull
 #define HEADERS_MAX    4096 /* pages looked at for headers of blocks in one ledger */
 
 /* struct malloc_state, in words; nothing exports it. */
@@ -296,24 +297,38 @@ static void take_block(struct block_look *look, uint64_t addr, uint64_t bytes)
 	look->arenas->found.mapped_bytes += bytes;
 }
 
+/* The block at a page that is present; bytes to go on by. */
+static uint64_t take_page(struct block_look *look, uint64_t addr, uint64_t mapping_end)
+{
+	uint64_t bytes = block_bytes(look->arenas->target, addr);
+
+	look->pages++;
+	/* An array of small numbers looks like a header, too: the block must fit. */
+	if (!bytes || bytes > mapping_end - addr)
+		return PAGE_BYTES;
+	take_block(look, addr, bytes);
+	return bytes;
+}
+
 static void look_for_blocks(struct block_look *look, uint64_t start, uint64_t end,
 			    uint64_t mapping_end)
 {
-	uint64_t word, bytes;
+	uint64_t words[WORDS_AT_ONCE], at = start;
 
-	while (start < end && look->pages < HEADERS_MAX) {
-		bytes = 0;
-		if (!pagemap_read(look->arenas->target->pagemap, start, 1, &word) &&
-		    word & PAGEMAP_PRESENT) {
-			look->pages++;
-			bytes = block_bytes(look->arenas->target, start);
+	for (; start < end && look->pages < HEADERS_MAX; start += WORDS_AT_ONCE * PAGE_BYTES) {
+		uint64_t count = (end - start) / PAGE_BYTES;
+
+		if (count > WORDS_AT_ONCE)
+			count = WORDS_AT_ONCE;
+		if (pagemap_read(look->arenas->target->pagemap, start, count, words))
+			return;
+		for (uint64_t i = 0; i < count; i++) {
+			uint64_t addr = start + i * PAGE_BYTES;
+
+			/* Before at it is inside of a block. */
+			if (addr >= at && words[i] & PAGEMAP_PRESENT)
+				at = addr + take_page(look, addr, mapping_end);
 		}
-		/* An array of small numbers looks like a header, too: the block must fit. */
-		if (bytes && bytes <= mapping_end - start)
-			take_block(look, start, bytes);
-		else
-			bytes = PAGE_BYTES;
-		start += bytes;
 	}
 }
 
