@@ -3,7 +3,7 @@
 import json
 import re
 import signal
-import time
+import subprocess
 import zipfile
 from collections import Counter
 
@@ -127,6 +127,23 @@ def loads(run, mode, count):
     attempts = classes.counts["notified"] - classes.counts["loaded"]
     run.note("%d loads, %d unloads, %d attempts more, %d addresses of %d loaders"
              % (len(mine), gone, attempts, len({row["address"] for row in rows}), len(rows)))
+
+
+@test("class loads in JFR")
+def in_jfr(run):
+    file = run.output(".jfr")
+    classes, truth = attached(run, "ClassStorm", "unload", "50", options=("-f", file))
+    tool = str(run.jdk.home / "bin" / "jfr")
+    summary = subprocess.run([tool, "summary", file], capture_output=True, text=True, check=True)
+    counts = dict(re.findall(r"^ (\S+) +(\d+) ", summary.stdout, re.M))
+    got = [int(counts.get(name, 0)) for name in ("jdk.ClassLoad", "jdk.ClassDefine",
+                                                 "jdk.ClassUnload", "jvmscope.ClassFile")]
+    wanted = [len(classes.events)] * 2 + [truth["defined"], len(classes.events)]
+    expect(got == wanted, "events %s, %s wanted" % (got, wanted))
+    printed = subprocess.run([tool, "print", "--events", "jdk.ClassUnload", file],
+                             capture_output=True, text=True, check=True).stdout
+    expect(printed.count("unloadedClass = gen.p") == truth["defined"] and
+           "ClassMaker$Loader" in printed, "unloads: %s" % printed[:300])
 
 
 # As ClassStorm has them: standard output need not have such characters.

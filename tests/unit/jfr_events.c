@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "exporters/jfr.h"
 #include "golden/recording.h"
+#include "model/classes.h"
 #include "unit/jfr_walk.h"
 
 static void every_name_is_there_once(void)
@@ -157,6 +158,9 @@ static void find_written(bool written[128])
 		.state = REC_STATE_IN_NATIVE,
 		.value = 10101010,
 	};
+	const struct rec_class class = {
+		.jvm = 1, .name = rec_string(rec, "x.Y", 3), .time_ns = 1, .end_time_ns = 2
+	};
 	char *bytes = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&bytes, &size);
@@ -167,6 +171,8 @@ static void find_written(bool written[128])
 	rec_sample(rec, &sample);
 	sample.state = REC_STATE_IN_JAVA;
 	rec_sample(rec, &sample);
+	CU_ASSERT_FATAL(rec_class(rec, &class) != 0);
+	rec_class_count_set(rec, 1, "loaded", 1);
 	ASSERT_INT(jfr_export(rec, &options, out), 0);
 	fclose(out);
 	ASSERT_INT(walk((const uint8_t *)bytes, size, &walker), 1);

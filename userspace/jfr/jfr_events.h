@@ -89,6 +89,8 @@ enum jfr_type_id {
 	JFR_QUALITY,
 	JFR_FILTER,
 	JFR_FILTER_RULE,
+	JFR_CLASS_FILE,
+	JFR_CLASS_COUNT,
 	JFR_OWN_EVENT_END,
 
 	/* What fields are made of. */

@@ -106,6 +106,26 @@ static const struct jfr_field filter_rule[] = {
 	{ "classes", "Classes", JFR_LONG, JFR_UNIT_UNSIGNED },
 };
 
+/* struct rec_class: what jdk.ClassLoad has no fields for. */
+static const struct jfr_field class_file[] = {
+	{ "definedClass", "Class", JFR_CLASS, JFR_UNIT_NONE },
+	{ "definingClassLoader", "Defining Class Loader", JFR_CLASS_LOADER, JFR_UNIT_NONE },
+	{ "source", "Source", JFR_STRING, JFR_UNIT_NONE },
+	{ "archived", "From the CDS Archive", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "redefined", "Redefinition", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "transformed", "Changed by an Agent", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "bytes", "Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "bytesAfter", "Size after Agents", JFR_LONG, JFR_UNIT_BYTES },
+	{ "parse", "Time to Parse", JFR_LONG, JFR_UNIT_NS },
+	{ "transform", "Time in Agents", JFR_LONG, JFR_UNIT_NS },
+};
+
+/* struct rec_class_count: what was counted until now. */
+static const struct jfr_field class_count[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
+};
+
 #define PROFILING     "Java Virtual Machine/Profiling"
 #define NATIVE_MEMORY "Java Virtual Machine/Native Memory"
 #define OURS	      "jvmscope"
@@ -135,4 +155,9 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 					       FIELDS(filter) },
 	[JFR_FILTER_RULE - JFR_OWN_EVENT_FIRST] = { "jvmscope.FilterRule", "Class-Name Rule", OURS,
 						    0, FIELDS(filter_rule) },
+	[JFR_CLASS_FILE - JFR_OWN_EVENT_FIRST] = { "jvmscope.ClassFile", "Class File", OURS,
+						   JFR_EVENT_THREAD | JFR_EVENT_STACK,
+						   FIELDS(class_file) },
+	[JFR_CLASS_COUNT - JFR_OWN_EVENT_FIRST] = { "jvmscope.ClassCount", "Class Counter", OURS, 0,
+						    FIELDS(class_count) },
 };

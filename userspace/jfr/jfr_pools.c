@@ -9,6 +9,7 @@
 #include "base/intern.h"
 #include "base/map64.h"
 #include "base/strbuf.h"
+#include "model/classes.h"
 
 #define FIRST_CAPACITY	1024
 #define CHECKPOINT_MASK 1 /* of a flush, as async-profiler's */
@@ -33,6 +34,7 @@ enum pool_id {
 	POOL_CLASS,
 	POOL_PACKAGE,
 	POOL_SYMBOL,
+	POOL_LOADER,
 	POOL_NR,
 };
 
@@ -42,7 +44,7 @@ static const enum jfr_type_id pool_types[POOL_NR] = {
 	[POOL_STACK] = JFR_STACK_TRACE,	    [POOL_STACK_STATE] = JFR_STACK_STATE,
 	[POOL_METHOD] = JFR_METHOD,	    [POOL_SOURCE_FILE] = JFR_SOURCE_FILE,
 	[POOL_CLASS] = JFR_CLASS,	    [POOL_PACKAGE] = JFR_PACKAGE,
-	[POOL_SYMBOL] = JFR_SYMBOL,
+	[POOL_SYMBOL] = JFR_SYMBOL,	    [POOL_LOADER] = JFR_CLASS_LOADER,
 };
 
 /* One pool of the current chunk. */
@@ -446,6 +448,31 @@ uint32_t jfr_pools_thread(struct jfr_pools *pools, const struct recording *rec, 
 		rows[id] = (struct thread_id){ ++pools->thread_count, thread->name, thread->group };
 	put_thread(pools, rec, thread, rows[id].id);
 	return rows[id].id;
+}
+
+/* ---- classes */
+
+uint32_t jfr_pools_class(struct jfr_pools *pools, const struct recording *rec, uint32_t name)
+{
+	return name ? class(pools, internal_class_name(pools, rec_text(rec, name)), true) : 0;
+}
+
+uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
+{
+	const struct rec_loader *loader = rec_loader_get(rec, id);
+	struct jfr_bytes *entry;
+	uint32_t type, name;
+
+	if (!loader || !loader->type)
+		return 0;
+	type = jfr_pools_class(pools, rec, loader->type);
+	name = symbol(pools, rec_text(rec, loader->name));
+	entry = new_entry(pools, POOL_LOADER, id);
+	if (entry) {
+		jfr_put_long(entry, type);
+		jfr_put_long(entry, name);
+	}
+	return id;
 }
 
 /* ---- the checkpoint */

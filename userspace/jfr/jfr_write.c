@@ -129,6 +129,7 @@ int jfr_writer_chunk(struct jfr_writer *w, const struct recording *rec, int64_t 
 		end_ns = w->start_ns + 1;
 	if (!w->begun)
 		begin_chunk(w, rec);
+	jfr_put_classes(w, rec, end_ns);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	checkpoint = w->bytes.len;
 	err = jfr_pools_write(w->pools, &w->bytes, jfr_ticks(w, end_ns));
@@ -156,5 +157,6 @@ void jfr_writer_close(struct jfr_writer *w)
 	free(w->loads);
 	free(w->threads);
 	free(w->quality);
+	free(w->classes);
 	free(w);
 }

@@ -44,6 +44,8 @@ struct jfr_writer {
 	size_t quality_count; /* rows that were said, also those of 0 */
 	uint64_t lost;
 	bool filter_said;
+	uint8_t *classes; /* owned; [row]: what was said of a class */
+	size_t class_capacity;
 };
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
@@ -59,6 +61,9 @@ void jfr_put_environment(struct jfr_writer *writer, const struct recording *rec)
 /* Remembers the CPU time of a sample. */
 void jfr_count_load(struct jfr_writer *writer, const struct recording *rec,
 		    const struct rec_sample *sample);
+
+/* Classes that were loaded, redefined and unloaded since the last chunk: jfr_write_classes.c. */
+void jfr_put_classes(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
 
 /* Loads of the chunk, and what else was added to the recording since the last one. */
 void jfr_put_ending(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns,

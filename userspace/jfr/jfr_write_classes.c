@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "jfr/jfr_events.h"
+#include "jfr/jfr_write_impl.h"
+#include "model/classes.h"
+
+/* Events of class loads. Rows of the recording are in the order they became known. */
+
+/* What was said of a row. */
+enum said { SAID_LOAD = 1, SAID_UNLOAD = 2 };
+
+static size_t begin(struct jfr_writer *w, enum jfr_type_id type, int64_t time_ns)
+{
+	size_t at = jfr_begin_event(&w->bytes, type);
+
+	jfr_put_long(&w->bytes, jfr_ticks(w, time_ns));
+	return at;
+}
+
+/* What such events begin with, behind their time. */
+static void put_context(struct jfr_writer *w, const struct recording *rec,
+			const struct rec_class *class)
+{
+	jfr_put_long(&w->bytes, jfr_pools_thread(w->pools, rec, class->thread));
+	jfr_put_long(&w->bytes, jfr_pools_stack(w->pools, rec, class->stack));
+}
+
+static void put_names(struct jfr_writer *w, const struct recording *rec,
+		      const struct rec_class *class)
+{
+	jfr_put_long(&w->bytes, jfr_pools_class(w->pools, rec, class->name));
+	jfr_put_long(&w->bytes, jfr_pools_loader(w->pools, rec, class->loader));
+}
+
+static void put_load(struct jfr_writer *w, const struct recording *rec,
+		     const struct rec_class *class)
+{
+	size_t at = begin(w, JFR_CLASS_LOAD, class->time_ns - (int64_t) class->duration_ns);
+
+	jfr_put_long(&w->bytes, class->duration_ns);
+	put_context(w, rec, class);
+	put_names(w, rec, class);
+	/* Who was asked first is not known. */
+	jfr_put_long(&w->bytes, jfr_pools_loader(w->pools, rec, class->loader));
+	jfr_end_event(&w->bytes, at);
+
+	at = begin(w, JFR_CLASS_DEFINE, class->time_ns);
+	put_context(w, rec, class);
+	put_names(w, rec, class);
+	jfr_end_event(&w->bytes, at);
+}
+
+static void put_file(struct jfr_writer *w, const struct recording *rec,
+		     const struct rec_class *class)
+{
+	size_t at = begin(w, JFR_CLASS_FILE, class->time_ns);
+
+	put_context(w, rec, class);
+	put_names(w, rec, class);
+	jfr_put_text(&w->bytes, class->source ? rec_text(rec, class->source) : NULL);
+	jfr_put_byte(&w->bytes, class->flags & REC_CLASS_ARCHIVED ? 1 : 0);
+	jfr_put_byte(&w->bytes, class->flags & REC_CLASS_REDEFINED ? 1 : 0);
+	jfr_put_byte(&w->bytes, class->flags & REC_CLASS_TRANSFORMED ? 1 : 0);
+	jfr_put_long(&w->bytes, class->bytes);
+	jfr_put_long(&w->bytes, class->bytes_after);
+	jfr_put_long(&w->bytes, class->parse_ns);
+	jfr_put_long(&w->bytes, class->transform_ns);
+	jfr_end_event(&w->bytes, at);
+}
+
+static void put_unload(struct jfr_writer *w, const struct recording *rec,
+		       const struct rec_class *class)
+{
+	size_t at = begin(w, JFR_CLASS_UNLOAD, class->end_time_ns);
+
+	/* Whose thread it is, the VM's, is not kept. */
+	jfr_put_long(&w->bytes, 0);
+	put_names(w, rec, class);
+	jfr_end_event(&w->bytes, at);
+}
+
+static void put_counts(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
+{
+	size_t count, at;
+	const struct rec_class_count *counts = rec_class_counts(rec, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!counts[i].count)
+			continue;
+		at = begin(w, JFR_CLASS_COUNT, end_ns);
+		jfr_put_text(&w->bytes, rec_text(rec, counts[i].name));
+		jfr_put_long(&w->bytes, counts[i].count);
+		jfr_end_event(&w->bytes, at);
+	}
+}
+
+/* Room for what is said of each row. Returns whether there is. */
+static bool reach(struct jfr_writer *w, size_t count)
+{
+	size_t larger = count + count / 2 + 1024;
+	uint8_t *rows;
+
+	if (count <= w->class_capacity)
+		return true;
+	rows = realloc(w->classes, larger);
+	if (!rows) {
+		w->failed = true;
+		return false;
+	}
+	memset(rows + w->class_capacity, 0, larger - w->class_capacity);
+	w->classes = rows;
+	w->class_capacity = larger;
+	return true;
+}
+
+void jfr_put_classes(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
+{
+	uint32_t count = rec_class_count(rec);
+
+	if (!rec_has_classes(rec) || !reach(w, count))
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct rec_class *class = rec_class_get(rec, i + 1);
+
+		if (!(w->classes[i] & SAID_LOAD)) {
+			if (!(class->flags & REC_CLASS_REDEFINED))
+				put_load(w, rec, class);
+			put_file(w, rec, class);
+			w->classes[i] |= SAID_LOAD;
+		}
+		if (class->end_time_ns && !(w->classes[i] & SAID_UNLOAD)) {
+			put_unload(w, rec, class);
+			w->classes[i] |= SAID_UNLOAD;
+		}
+	}
+	put_counts(w, rec, end_ns);
+}
