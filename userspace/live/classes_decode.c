@@ -144,6 +144,17 @@ static uint32_t stack_of(struct seen *s)
 	return stack;
 }
 
+/* For outputs that print totals of stacks. */
+static void count_load(struct seen *s, const struct rec_class *row)
+{
+	const struct rec_key key = { .metric = REC_CLASS_LOAD,
+				     .jvm = row->jvm,
+				     .stack = row->stack,
+				     .thread = row->thread };
+
+	rec_add(s->rec, &key, 1, 1);
+}
+
 /* A load, or with REC_CLASS_REDEFINED a redefinition. */
 static void add_class(struct seen *s, uint32_t more_flags)
 {
@@ -174,6 +185,7 @@ static void add_class(struct seen *s, uint32_t more_flags)
 		loader = rec_loader_get(s->rec, row.loader);
 		if (loader)
 			loader->loaded++;
+		count_load(s, &row);
 	}
 	id = rec_class(s->rec, &row);
 	if (!more_flags)

@@ -17,6 +17,11 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.unit = "bytes",
 		.help = "native memory allocated and not freed",
 	},
+	[REC_CLASS_LOAD] = {
+		.name = "class_load",
+		.unit = "classes",
+		.help = "classes loaded that no rule ignores, by the stack that defined them",
+	},
 };
 
 const struct rec_metric_info *rec_metric_info(enum rec_metric metric)

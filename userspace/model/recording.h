@@ -195,6 +195,7 @@ enum rec_metric {
 	REC_CPU,
 	REC_NATIVE_ALLOC,
 	REC_NATIVE_LIVE,
+	REC_CLASS_LOAD,
 	REC_METRIC_NR,
 };
 struct rec_metric_info {
