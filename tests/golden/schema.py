@@ -38,6 +38,9 @@ def indexes(doc):
                 yield where, index, sizes[table]
     for number, thread in enumerate(doc["threads"]):
         yield f"threads[{number}]", thread["jvm"], sizes["jvms"]
+    for key in ("ledger", "ledger_parts", "ledger_readings", "nmt"):
+        for row in doc.get("native", {}).get(key, []):
+            yield key, row["jvm"], sizes["jvms"]
 
 
 def sums(doc):
@@ -67,6 +70,10 @@ def sums(doc):
            quality["complete"] + quality["truncated"] + quality["broken"])
     yield ("seen = samples + lost", quality["seen"],
            quality["samples"] + sum(quality["lost"].values()))
+    for reading in doc.get("native", {}).get("ledger_readings", []):
+        key = "bytes" if reading["at"] == "end" else "start_bytes"
+        yield ("lines of the ledger", reading["rss_bytes"],
+               sum(row[key] for row in doc["native"]["ledger"] if row["jvm"] == reading["jvm"]))
     yield "samples of threads", [thread["samples"] for thread in doc["threads"]], by_thread
 
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/summary.h"
+#include "model/ledger.h"
 #include "model/recording.h"
 #include "unit/unit.h"
 
@@ -107,11 +108,58 @@ static void without_samples_there_are_no_threads(void)
 	CU_ASSERT_PTR_NULL(strstr(text, "threads"));
 }
 
+static void add_ledger(uint32_t jvm, uint64_t heap_mib, uint64_t malloc_mib, uint64_t rest_kib)
+{
+	struct rec_ledger ledger = { .jvm = jvm };
+
+	ledger.lines[REC_LINE_JAVA_HEAP].resident = (int64_t)heap_mib << 20;
+	ledger.lines[REC_LINE_MALLOC].resident = (int64_t)malloc_mib << 20;
+	ledger.lines[REC_LINE_UNEXPLAINED].resident = (int64_t)rest_kib << 10;
+	ledger.rss_bytes = (heap_mib << 20) + (malloc_mib << 20) + (rest_kib << 10);
+	rec_ledger_add(rec, &ledger);
+}
+
+static void memory_says_what_it_is_and_what_grew(void)
+{
+	add_jvm(4242);
+	add_ledger(1, 300, 10, 4);
+	add_ledger(1, 290, 90, 4);
+	CU_ASSERT_STRING_EQUAL(line_of("\nmemory"), "RSS 380.0 MiB: java_heap 290.0 MiB, malloc "
+						    "90.0 MiB; unexplained 4.0 KiB");
+	CU_ASSERT_STRING_EQUAL(line_of("\ngrowth"),
+			       "RSS +70.0 MiB: malloc +80.0 MiB, java_heap -10.0 MiB");
+}
+
+static void memory_is_of_the_jvm_that_grew_most(void)
+{
+	add_jvm(4242);
+	add_jvm(777);
+	add_ledger(1, 300, 10, 0);
+	add_ledger(2, 30, 10, 0);
+	add_ledger(1, 301, 10, 0);
+	add_ledger(2, 35, 10, 0);
+	CU_ASSERT_STRING_EQUAL(line_of("\nmemory"), "RSS 45.0 MiB of pid 777: java_heap 35.0 MiB, "
+						    "malloc 10.0 MiB; unexplained 0 B");
+	CU_ASSERT_STRING_EQUAL(line_of("\ngrowth"), "RSS +5.0 MiB: java_heap +5.0 MiB");
+}
+
+static void memory_that_does_not_move_is_said_so(void)
+{
+	add_jvm(4242);
+	(void)line_of("target");
+	CU_ASSERT_PTR_NULL(strstr(text, "memory"));
+	add_ledger(1, 300, 10, 0);
+	CU_ASSERT_STRING_EQUAL(line_of("\ngrowth"), "RSS +0 B: nothing");
+}
+
 static CU_TestInfo tests[] = {
 	{ "threads of one JVM go by name", threads_of_one_jvm_go_by_name },
 	{ "threads of several JVMs have their pid", threads_of_several_jvms_have_their_pid },
 	{ "a thread of no JVM has no pid", a_thread_of_no_jvm_has_no_pid },
 	{ "without samples there are no threads", without_samples_there_are_no_threads },
+	{ "memory says what it is and what grew", memory_says_what_it_is_and_what_grew },
+	{ "memory is of the JVM that grew most", memory_is_of_the_jvm_that_grew_most },
+	{ "memory that does not move is said so", memory_that_does_not_move_is_said_so },
 	CU_TEST_INFO_NULL,
 };
 

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "cli/summary_classes.h"
+#include "cli/summary_memory.h"
 #include "model/recording.h"
 #include "model/top.h"
 
@@ -261,5 +262,6 @@ void summary_write(const struct recording *rec, uint64_t startup_cpu_ns,
 		write_threads(&w, all);
 	}
 	summary_classes(rec, colors, out);
+	summary_memory(rec, colors, out);
 	write_cost(&w, startup_cpu_ns);
 }
