@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "live/classes.h"
+#include "live/decode.h"
+#include "model/recording.h"
+#include "target/target.h"
+#include "unit/unit.h"
+
+static struct process processes[JVS_MAX_TARGETS];
+static uint64_t seen[JVS_SEEN_STACKS];
+static struct jvs_class_layout layouts[JVS_MAX_TARGETS];
+static struct classes *classes;
+static struct decoder decoder;
+static struct recording *rec;
+
+static void setup(void)
+{
+	memset(processes, 0, sizeof(processes));
+	memset(layouts, 0, sizeof(layouts));
+	classes = calloc(1, sizeof(*classes));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(classes);
+	classes->layouts = layouts;
+	decoder = (struct decoder){ .processes = processes,
+				    .seen = seen,
+				    .slots_per_cpu = JVS_SLOTS_PER_CPU,
+				    .classes = classes };
+	rec = rec_new();
+	ASSERT_INT(target_open(getpid(), &processes[0].target), 0);
+	processes[0].rec_jvm = rec_jvm(rec, &(struct rec_jvm){ .pid = getpid() });
+}
+
+static void teardown(void)
+{
+	classes->layouts = NULL;
+	classes_close(classes);
+	target_close(processes[0].target);
+	decode_free(&decoder);
+	rec_free(rec);
+}
+
+/* ---- records */
+
+static struct jvs_class_event event;
+
+static void begin_event(uint32_t kind, uint64_t klass, const char *name)
+{
+	event = (struct jvs_class_event){
+		.event = { .kind = kind, .tid = (uint32_t)getpid(), .time_ns = 1000 },
+		.klass = klass,
+		.loader = 0x1000,
+		.name_len = (uint32_t)strlen(name),
+		.name_bytes = (uint32_t)strlen(name),
+	};
+	memcpy(event.name, name, strlen(name));
+}
+
+static void send_event(void)
+{
+	decode_record(&decoder, rec, &event, JVS_CLASS_EVENT_HEADER + event.name_bytes);
+}
+
+static void load(uint64_t klass, const char *name)
+{
+	begin_event(JVS_EVENT_CLASS_LOAD, klass, name);
+	send_event();
+}
+
+static void unload(uint64_t klass, const char *name)
+{
+	begin_event(JVS_EVENT_CLASS_UNLOAD, klass, name);
+	event.event.time_ns = 2000;
+	send_event();
+}
+
+static struct jvs_class_loader loader_record(uint64_t address, uint32_t generation,
+					     const char *name)
+{
+	struct jvs_class_loader record = {
+		.event = { .kind = JVS_EVENT_CLASS_LOADER },
+		.loader = address,
+		.generation = generation,
+		.type_bytes = 3,
+		.name_bytes = (uint32_t)strlen(name),
+		.type = "a/L",
+	};
+
+	memcpy(record.name, name, strlen(name));
+	return record;
+}
+
+static void tell_loader(uint64_t address, uint32_t generation, const char *name)
+{
+	struct jvs_class_loader record = loader_record(address, generation, name);
+
+	decode_record(&decoder, rec, &record, sizeof(record));
+}
+
+static void end_loader(uint64_t address, uint32_t generation)
+{
+	struct jvs_class_loader record = loader_record(address, generation, "");
+
+	record.event.kind = JVS_EVENT_CLASS_LOADER_END;
+	record.event.time_ns = 5000;
+	decode_record(&decoder, rec, &record, JVS_CLASS_LOADER_HEADER);
+}
+
+static const char *name_of(uint32_t id)
+{
+	return rec_text(rec, rec_class_get(rec, id)->name);
+}
+
+/* ---- tests */
+
+static void a_load_becomes_a_row_and_an_unload_ends_it(void)
+{
+	const struct rec_class_site *site;
+
+	load(0x10, "gen/p12/C3");
+	load(0x20, "gen/p7/C44");
+	unload(0x10, "gen/p12/C3");
+	ASSERT_INT(rec_class_count(rec), 2);
+	CU_ASSERT_STRING_EQUAL(name_of(1), "gen.p12.C3");
+	ASSERT_INT(rec_class_get(rec, 1)->end_time_ns, 2000);
+	ASSERT_INT(rec_class_get(rec, 2)->end_time_ns, 0);
+	ASSERT_INT(rec_class_site_count(rec), 1);
+	site = rec_class_site_get(rec, 1);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, site->pattern), "gen.p#.C#");
+	ASSERT_INT(site->loaded, 2);
+	ASSERT_INT(site->unloaded, 1);
+}
+
+static void an_address_that_is_used_again_is_another_class(void)
+{
+	load(0x10, "a/A");
+	unload(0x10, "a/A");
+	load(0x10, "b/B");
+	ASSERT_INT(rec_class_count(rec), 2);
+	ASSERT_INT(rec_class_get(rec, 2)->end_time_ns, 0);
+	unload(0x10, "b/B");
+	ASSERT_INT(rec_class_get(rec, 2)->end_time_ns, 2000);
+}
+
+static void unloads_of_what_was_there_before_are_counted(void)
+{
+	unload(0x30, "old/C1");
+	ASSERT_INT(rec_class_count(rec), 0);
+	ASSERT_INT(rec_class_site_count(rec), 1);
+	ASSERT_INT(rec_class_site_get(rec, 1)->unloaded, 1);
+	ASSERT_INT(rec_loader_get(rec, 1)->unloaded, 1);
+}
+
+static void a_loader_is_an_address_and_a_generation(void)
+{
+	tell_loader(0x1000, 0, "'A' @1");
+	load(0x10, "a/A");
+	end_loader(0x1000, 0);
+	/* Its classes are unloaded after it. */
+	unload(0x10, "a/A");
+	tell_loader(0x1000, 1, "'A' @2");
+	begin_event(JVS_EVENT_CLASS_LOAD, 0x10, "a/A");
+	event.generation = 1;
+	send_event();
+	ASSERT_INT(rec_loader_count(rec), 2);
+	ASSERT_INT(rec_loader_get(rec, 1)->end_time_ns, 5000);
+	ASSERT_INT(rec_loader_get(rec, 1)->unloaded, 1);
+	ASSERT_INT(rec_loader_get(rec, 2)->end_time_ns, 0);
+	ASSERT_INT(rec_class_get(rec, 2)->loader, 2);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, rec_loader_get(rec, 2)->type), "a.L");
+}
+
+static void hidden_classes_belong_to_the_loader_they_name(void)
+{
+	tell_loader(0x1000, 0, "'app'");
+	for (uint64_t i = 1; i <= 3; i++) {
+		tell_loader(0x1000 + i, 0, "'app'");
+		begin_event(JVS_EVENT_CLASS_LOAD, i, "a/A+0x00001");
+		event.loader = 0x1000 + i;
+		send_event();
+	}
+	ASSERT_INT(rec_loader_count(rec), 1);
+	ASSERT_INT(rec_loader_get(rec, 1)->loaded, 3);
+	CU_ASSERT_TRUE(rec_class_get(rec, 1)->flags & REC_CLASS_HIDDEN);
+	/* One of them goes, the loader stays. */
+	end_loader(0x1002, 0);
+	ASSERT_INT(rec_loader_get(rec, 1)->end_time_ns, 0);
+}
+
+static void a_name_that_cannot_be_read_in_full_says_so(void)
+{
+	begin_event(JVS_EVENT_CLASS_LOAD, 0x10, "a/Long");
+	event.name_len = 5000;
+	event.symbol = 8; /* nothing is there */
+	send_event();
+	CU_ASSERT_STRING_EQUAL(name_of(1), "a.Long");
+	CU_ASSERT_TRUE(rec_class_get(rec, 1)->flags & REC_CLASS_NAME_CUT);
+}
+
+static void a_long_name_is_read_where_it_is(void)
+{
+	static struct {
+		uint16_t length;
+		char text[2000];
+	} symbol = { .length = 2000 };
+
+	memset(symbol.text, 'x', sizeof(symbol.text));
+	layouts[0] = (struct jvs_class_layout){ .ready = 1, .symbol_body = 2 };
+	begin_event(JVS_EVENT_CLASS_LOAD, 0x10, "");
+	event.name_len = 2000;
+	event.name_bytes = JVS_CLASS_NAME_MAX;
+	event.symbol = (uint64_t)(uintptr_t)&symbol;
+	memset(event.name, 'x', JVS_CLASS_NAME_MAX);
+	send_event();
+	ASSERT_INT(strlen(name_of(1)), 2000);
+	CU_ASSERT_FALSE(rec_class_get(rec, 1)->flags & REC_CLASS_NAME_CUT);
+}
+
+static void bad_records_are_refused(void)
+{
+	begin_event(JVS_EVENT_CLASS_LOAD, 0x10, "a/A");
+	event.name_bytes = 500;
+	decode_record(&decoder, rec, &event, JVS_CLASS_EVENT_HEADER + 3);
+	decode_record(&decoder, rec, &event, sizeof(struct jvs_event));
+	ASSERT_INT(decoder.bad_records, 2);
+	ASSERT_INT(rec_class_count(rec), 0);
+}
+
+static void a_redefinition_is_no_load(void)
+{
+	load(0x10, "a/A");
+	begin_event(JVS_EVENT_CLASS_REDEFINED, 0x99, "a/A");
+	send_event();
+	ASSERT_INT(rec_class_count(rec), 2);
+	CU_ASSERT_TRUE(rec_class_get(rec, 2)->flags & REC_CLASS_REDEFINED);
+	ASSERT_INT(rec_class_site_get(rec, 1)->loaded, 1);
+}
+
+static void an_initializer_is_of_its_class(void)
+{
+	load(0x10, "a/A");
+	begin_event(JVS_EVENT_CLASS_INIT, 0x10, "a/A");
+	event.duration_ns = 700;
+	event.self_ns = 300;
+	send_event();
+	ASSERT_INT(rec_class_get(rec, 1)->initialize_ns, 700);
+	ASSERT_INT(rec_class_get(rec, 1)->initialize_self_ns, 300);
+}
+
+static void parts_of_class_files_in_odd_orders_do_no_harm(void)
+{
+	struct jvs_class_bytes part = {
+		.event = { .kind = JVS_EVENT_CLASS_BYTES },
+		.id = 7,
+		.total = 8000,
+		.first = 4096,
+		.count = 3904,
+	};
+	size_t size = JVS_CLASS_BYTES_HEADER + part.count;
+
+	decode_record(&decoder, rec, &part, size); /* the second without the first */
+	part.first = 0;
+	part.count = 4096;
+	decode_record(&decoder, rec, &part, JVS_CLASS_BYTES_HEADER + 10); /* shorter than it says */
+	part.total = 100;
+	decode_record(&decoder, rec, &part, sizeof(part)); /* more than all */
+	part.total = UINT32_MAX;
+	decode_record(&decoder, rec, &part, sizeof(part));
+	for (uint64_t id = 100; id < 200; id++) {
+		part = (struct jvs_class_bytes){
+			.event = part.event, .id = id, .total = 10, .count = 10, .after = id % 2
+		};
+		decode_record(&decoder, rec, &part, sizeof(part));
+		decode_record(&decoder, rec, &part, sizeof(part));
+	}
+	begin_event(JVS_EVENT_CLASS_LOAD, 0x10, "a/A");
+	event.facts.bytes_id = 199;
+	send_event();
+	ASSERT_INT(rec_class_get(rec, 1)->change, 0);
+}
+
+static CU_TestInfo tests[] = {
+	{ "a load becomes a row and an unload ends it",
+	  a_load_becomes_a_row_and_an_unload_ends_it },
+	{ "an address that is used again is another class",
+	  an_address_that_is_used_again_is_another_class },
+	{ "unloads of what was there before are counted",
+	  unloads_of_what_was_there_before_are_counted },
+	{ "a loader is an address and a generation", a_loader_is_an_address_and_a_generation },
+	{ "hidden classes belong to the loader they name",
+	  hidden_classes_belong_to_the_loader_they_name },
+	{ "a name that cannot be read in full says so",
+	  a_name_that_cannot_be_read_in_full_says_so },
+	{ "a long name is read where it is", a_long_name_is_read_where_it_is },
+	{ "bad records are refused", bad_records_are_refused },
+	{ "a redefinition is no load", a_redefinition_is_no_load },
+	{ "an initializer is of its class", an_initializer_is_of_its_class },
+	{ "parts of class files in odd orders do no harm",
+	  parts_of_class_files_in_odd_orders_do_no_harm },
+	CU_TEST_INFO_NULL,
+};
+
+const CU_SuiteInfo live_classes_suite = {
+	.pName = "live/classes",
+	.pSetUpFunc = setup,
+	.pTearDownFunc = teardown,
+	.pTests = tests,
+};
