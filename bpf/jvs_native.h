@@ -83,6 +83,8 @@ enum jvs_native_mode {
 	JVS_NATIVE_COUNTED, /* each block, without a stack, and not followed to its end */
 };
 
+#define JVS_NATIVE_UNFOLLOWED 0x100u /* or-ed: what becomes of the blocks is not seen */
+
 /* Written by userspace, for each target. */
 struct jvs_native_control {
 	__u32 mode;
@@ -95,7 +97,7 @@ _Static_assert(sizeof(struct jvs_native_control) == 16, "no holes");
 #define JVS_NATIVE_COUNTER_LIST(X)                                                           \
 	X(ENTRIES, "entries")	      /* programs run at entry */                            \
 	X(RETURNS, "returns")	      /* and at return */                                    \
-	X(RUN_NS, "run_ns")	      /* their time, but for calls that were passed over */  \
+	X(RUN_NS, "run_ns")	      /* their time */                                       \
 	X(ALLOCATIONS, "allocations") /* seen and booked */                                  \
 	X(ALLOCATED_BYTES, "allocated_bytes")                                                \
 	X(FREES, "frees")		  /* of blocks that were followed */                 \

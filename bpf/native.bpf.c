@@ -62,8 +62,12 @@ static __always_inline bool take_block(__u64 key, struct jvs_native_block *out)
 
 static __always_inline bool is_freed_by_vm(struct jvs_native_thread *thread, __u64 address)
 {
-	__u64 freeing = thread ? thread->freeing : 0;
+	__u64 freeing;
 
+	/* Alone, or the verifier of 6.1 is shown a write through a null pointer. */
+	if (!thread)
+		return false;
+	freeing = thread->freeing;
 	if (!freeing || address > freeing || freeing - address > VM_HEADER_MAX)
 		return false;
 	thread->freeing = 0;
@@ -165,7 +169,7 @@ static __always_inline bool is_wanted(struct jvs_native_call *call,
 {
 	call->bytes = call->size;
 	call->blocks = JVS_NATIVE_ONE;
-	if (call->mode != JVS_NATIVE_SAMPLED)
+	if ((call->mode & ~JVS_NATIVE_UNFOLLOWED) != JVS_NATIVE_SAMPLED)
 		return true;
 	if (!thread->has_left) {
 		thread->left = sample_distance(call->interval);
@@ -333,7 +337,7 @@ static __always_inline void book_block(__u32 target, __u32 mode, __u64 address,
 	if (block->bytes > size)
 		__sync_fetch_and_add(&site->variance,
 				     (block->bytes >> 6) * ((block->bytes - size) >> 6));
-	if (mode == JVS_NATIVE_COUNTED) {
+	if (mode & JVS_NATIVE_UNFOLLOWED) {
 		__sync_fetch_and_add(&site->untracked_blocks, block->blocks);
 		__sync_fetch_and_add(&site->untracked_bytes, block->bytes);
 		return;
@@ -401,11 +405,11 @@ static __always_inline struct jvs_native_control *control_of(__u32 target)
 }
 
 /* Returns 1 when no return is wanted. */
-static __always_inline int on_entry(struct pt_regs *ctx)
+static __always_inline int on_entry(struct pt_regs *ctx, __u64 start_ns)
 {
 	struct jvs_native_call call = {};
 	const struct jvs_native_control *control;
-	__u64 start_ns = bpf_ktime_get_ns(), stack = 0;
+	__u64 stack = 0;
 	struct jvs_target *t;
 	int next, done = 1;
 	__u32 target;
@@ -426,18 +430,17 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 
 	next = jvs_native_begin(&call);
 	if (next != PASS) {
-		if (call.mode != JVS_NATIVE_COUNTED)
+		if (call.mode != (JVS_NATIVE_COUNTED | JVS_NATIVE_UNFOLLOWED))
 			stack = take_stack(target, t);
 		done = jvs_native_book(&call, stack);
-		count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - start_ns);
 	}
+	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - start_ns);
 	return done;
 }
 
-static __always_inline int on_return(struct pt_regs *ctx)
+static __always_inline int on_return(struct pt_regs *ctx, __u64 start_ns)
 {
 	const struct jvs_native_control *control;
-	__u64 start_ns = bpf_ktime_get_ns();
 	__u32 target;
 
 	control = jvs_current_target(&target) ? control_of(target) : NULL;
@@ -452,27 +455,27 @@ static __always_inline int on_return(struct pt_regs *ctx)
 SEC("?uprobe")
 int jvs_native_entry(struct pt_regs *ctx)
 {
-	on_entry(ctx);
+	on_entry(ctx, bpf_ktime_get_ns());
 	return 0;
 }
 
 SEC("?uretprobe")
 int jvs_native_return(struct pt_regs *ctx)
 {
-	return on_return(ctx);
+	return on_return(ctx, bpf_ktime_get_ns());
 }
 
 SEC("?uprobe")
 int jvs_native_entry_multi(struct pt_regs *ctx)
 {
-	on_entry(ctx);
+	on_entry(ctx, bpf_ktime_get_ns());
 	return 0;
 }
 
 SEC("?uretprobe")
 int jvs_native_return_multi(struct pt_regs *ctx)
 {
-	return on_return(ctx);
+	return on_return(ctx, bpf_ktime_get_ns());
 }
 
 /* Whether a call that this thread waits for has just returned: its sp is where it was before it. */
@@ -491,10 +494,12 @@ static __always_inline bool is_return(struct pt_regs *ctx)
 SEC("?uprobe")
 int jvs_native_session(struct pt_regs *ctx)
 {
+	__u64 start_ns = bpf_ktime_get_ns();
+
 	if (is_return(ctx)) {
-		on_return(ctx);
+		on_return(ctx, start_ns);
 		return 0;
 	}
 	/* The verifier wants to see that it is one of the two. */
-	return on_entry(ctx) ? 1 : 0;
+	return on_entry(ctx, start_ns) ? 1 : 0;
 }

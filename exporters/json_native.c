@@ -46,7 +46,7 @@ static bool knows_live(const struct recording *rec, uint32_t jvm)
 	return !budget || budget->live_known;
 }
 
-static void key_live(struct json_stream *json, const char *key, int64_t value, bool known)
+static void key_known(struct json_stream *json, const char *key, int64_t value, bool known)
 {
 	json_key(json, key);
 	if (known)
@@ -57,12 +57,24 @@ static void key_live(struct json_stream *json, const char *key, int64_t value, b
 
 /* ---- sites, and their sums by tag */
 
-static void write_numbers(struct json_stream *json, const struct rec_native_site *site, bool known)
+static bool is_estimated(const struct recording *rec, uint32_t jvm)
 {
-	key_live(json, "live_bytes", rec_native_live_bytes(site), known);
-	key_live(json, "live_blocks", rec_native_live_blocks(site), known);
-	json_key_signed(json, "alloc_bytes", site->allocated_bytes);
-	json_key_signed(json, "alloc_count", site->allocated_blocks);
+	const struct rec_native_budget *budget = budget_of(rec, jvm);
+
+	return !budget || budget->estimated;
+}
+
+static void write_numbers(struct json_stream *json, const struct recording *rec,
+			  const struct rec_native_site *site)
+{
+	bool known = knows_live(rec, site->jvm), estimated = is_estimated(rec, site->jvm);
+
+	key_known(json, "live_bytes", rec_native_live_bytes(site), known);
+	key_known(json, "live_blocks", rec_native_live_blocks(site), known);
+	key_known(json, "alloc_bytes", site->allocated_bytes, estimated);
+	key_known(json, "alloc_count", site->allocated_blocks, estimated);
+	if (!estimated)
+		json_key_signed(json, "seen_bytes", site->allocated_bytes);
 	json_key_signed(json, "freed_bytes", site->freed_bytes);
 	json_key_signed(json, "freed_count", site->freed_blocks);
 	json_key_signed(json, "untracked_bytes", site->untracked_bytes);
@@ -77,7 +89,7 @@ static void write_site(struct json_stream *json, const struct recording *rec,
 	key_index(json, "stack", site->stack);
 	json_key_text(json, "tag", rec_text(rec, site->tag));
 	json_key_text(json, "use", rec_native_use_name(site->use));
-	write_numbers(json, site, knows_live(rec, site->jvm));
+	write_numbers(json, rec, site);
 	json_map_end(json);
 }
 
@@ -153,7 +165,7 @@ static void write_tags(struct json_stream *json, const struct recording *rec)
 		json_map(json);
 		json_key_unsigned(json, "jvm", tags[i].sum.jvm - 1);
 		json_key_text(json, "tag", rec_text(rec, tags[i].sum.tag));
-		write_numbers(json, &tags[i].sum, knows_live(rec, tags[i].sum.jvm));
+		write_numbers(json, rec, &tags[i].sum);
 		json_key_signed(json, "unknown_free_count", tags[i].unknown_frees);
 		json_map_end(json);
 	}
@@ -284,6 +296,8 @@ static void write_budget(struct json_stream *json, const struct rec_native_budge
 		    budget->all_cpu_ns ? (double)budget->watched_cpu_ns / (double)budget->all_cpu_ns
 				       : 1);
 	json_key_unsigned(json, "sample_interval_bytes", budget->interval);
+	json_key(json, "estimated");
+	json_bool(json, budget->estimated);
 	json_key(json, "live_known");
 	json_bool(json, budget->live_known);
 	write_states(json, budget);

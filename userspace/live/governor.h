@@ -7,9 +7,52 @@
 
 #include "model/native.h"
 
-/* What probes may cost, and what is given up when they cost more. */
-struct governor {
-	enum rec_native_state state;
+/*
+ * What probes may cost a target, and what is given up when they cost more.
+ *
+ * The budget is an account: it grows with time, by the limit, up to what GOVERNOR_WINDOW_NS give,
+ * and pays for the probes. While it is not overdrawn the state is exact. Sampling saves the stacks,
+ * but not the traps; where these alone are too dear, probes are attached for slices of time, each
+ * when the account has saved for it. So the mean cost is the limit, however dear a slice is.
+ *
+ * This decides; who has the probes does it. Times are CLOCK_MONOTONIC.
+ */
+#define GOVERNOR_WINDOW_NS 5000000000ull
+#define GOVERNOR_POINTS	   64 /* of the past: one each 100 ms */
+
+/* What was measured so far, all sums since the start. */
+struct governor_input {
+	uint64_t now_ns;
+	uint64_t cost_ns; /* of the target's time, spent in probes */
+	uint64_t hits;	  /* programs run */
+	double trap_ns;	  /* what a hit costs at least */
 };
+
+struct governor {
+	double limit; /* of one core: 0.02; 0: no limit */
+	enum rec_native_state state;
+	bool attached; /* slices: in one; else always but when detached */
+	double account_ns;
+	double slice_rate; /* cost per time within slices; 0: none yet */
+	uint64_t state_ns; /* when the state began */
+	uint64_t slice_ns; /* when the slice began */
+	struct governor_input last;
+	struct governor_input at_slice;
+	struct governor_input points[GOVERNOR_POINTS];
+	uint32_t point_count;
+	uint32_t cheap_slices; /* one after the other, in which probes all the time would do */
+};
+
+/* limit_pct 0: no limit, the state is always exact. */
+void governor_start(struct governor *g, double limit_pct, const struct governor_input *input);
+
+/* Looks at the account: state and attached are what they are to be from now on. */
+void governor_look(struct governor *g, const struct governor_input *input);
+
+/* How long the slice that begins now is to be: it may be shorter than the time to the next look. */
+uint64_t governor_slice_ns(const struct governor *g);
+
+/* Mean cost of the last five seconds, per cent of one core. */
+double governor_cost_pct(const struct governor *g);
 
 #endif

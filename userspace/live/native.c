@@ -24,6 +24,9 @@ static const struct probe vm_probes[] = {
 	{ "_ZN2os6strdupEPKc@", PROBE_CALL, JVS_NATIVE_STRDUP },
 	{ "_ZN2os16strdup_check_oomEPKc@", PROBE_CALL, JVS_NATIVE_STRDUP },
 	{ "_ZN2os7reallocEPvm@RK15NativeCallStack", PROBE_CALL, JVS_NATIVE_REALLOC },
+};
+
+static const struct probe vm_frees[] = {
 	{ "_ZN2os4freeEPv", PROBE_ENTRY, JVS_NATIVE_FREE },
 };
 
@@ -34,19 +37,24 @@ static const struct probe libc_probes[] = {
 	{ "memalign", PROBE_CALL, JVS_NATIVE_LIBC_ALIGNED },
 	{ "aligned_alloc", PROBE_CALL, JVS_NATIVE_LIBC_ALIGNED },
 	{ "posix_memalign", PROBE_CALL, JVS_NATIVE_LIBC_POSIX_ALIGN },
+};
+
+static const struct probe libc_frees[] = {
 	{ "free", PROBE_ENTRY, JVS_NATIVE_LIBC_FREE },
 };
 
-/* The files that are probed, as they are mapped. */
-enum { LIBJVM, LIBC, FILES };
+/* What is probed together, and in which file. */
+enum { LIBJVM, LIBJVM_FREE, LIBC, LIBC_FREE };
 
 static const struct {
 	const char *name;
 	const struct probe *probes;
 	size_t count;
-} files[FILES] = {
+} files[NATIVE_SETS] = {
 	[LIBJVM] = { "libjvm.so", vm_probes, sizeof(vm_probes) / sizeof(vm_probes[0]) },
+	[LIBJVM_FREE] = { "libjvm.so", vm_frees, sizeof(vm_frees) / sizeof(vm_frees[0]) },
 	[LIBC] = { "libc.so.6", libc_probes, sizeof(libc_probes) / sizeof(libc_probes[0]) },
+	[LIBC_FREE] = { "libc.so.6", libc_frees, sizeof(libc_frees) / sizeof(libc_frees[0]) },
 };
 
 /* ---- loading */
@@ -120,6 +128,8 @@ int native_open(struct bpf_object *object, const struct native_options *options,
 	native->site_count =
 		map_array(object, "jvs_native_site_count", sizeof(*native->site_count), PROT_READ);
 	native->unresolved = 1;
+	native->trap_ns = native_measure_trap(native);
+	log_debug("a probe costs %.0f ns beside its program", native->trap_ns);
 	if (!native->known || !native->controls || !native->sites || !native->site_count) {
 		log_error("native memory: cannot be recorded: %s", strerror(ENOMEM));
 		native_close(native);
@@ -140,8 +150,8 @@ void native_close(struct native *native)
 	if (!native)
 		return;
 	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
-		for (int file = 0; file < FILES; file++)
-			probes_free(&native->targets[i].sets[file]);
+		for (int set = 0; set < NATIVE_SETS; set++)
+			probes_free(&native->targets[i].sets[set]);
 	unmap(native->controls, CONTROLS_SIZE);
 	unmap(native->sites, SITES_SIZE);
 	unmap(native->site_count, sizeof(*native->site_count));
@@ -170,17 +180,18 @@ static const struct mapping *find_file(const struct process *p, const struct map
 	return NULL;
 }
 
-static void say_missing(const struct process *p, int file, const struct probe_set *set, int err)
+static void say_missing(const struct process *p, int file, int err)
 {
-	if (err == -ENOENT)
+	if (err == -ENOENT && file % 2)
+		log_warn("pid %d: %s: its free was not found: what lives is not known",
+			 p->target->pid, files[file].name);
+	else if (err == -ENOENT)
 		log_warn("pid %d: %s has no symbols of its allocator: native memory is not "
 			 "recorded",
 			 p->target->pid, files[file].name);
 	else if (err)
 		log_warn("pid %d: %s cannot be probed: %s", p->target->pid, files[file].name,
 			 strerror(-err));
-	else if (file == LIBJVM && !(set->found >> (files[file].count - 1) & 1))
-		log_warn("pid %d: os::free was not found: what lives is not known", p->target->pid);
 }
 
 static void attach_file(struct native *native, const struct process *p, const struct maps *all,
@@ -204,22 +215,26 @@ static void attach_file(struct native *native, const struct process *p, const st
 	if (file == LIBJVM)
 		native_read_tags(t, p, request.image, request.mapping);
 	err = probes_find(&request, &t->sets[file]);
-	say_missing(p, file, &t->sets[file], err);
-	if (!err)
+	say_missing(p, file, err);
+	t->live_lost |= err && file % 2;
+	if (!err && (!t->begun || t->governor.attached))
 		probes_attach(&t->sets[file]);
 }
 
 void native_attach(struct native *native, const struct process *p, const struct maps *all)
 {
+	struct native_target *t = &native->targets[p->index];
 	struct jvs_native_control *control = &native->controls[p->index];
 
 	if (control->mode == JVS_NATIVE_OFF) {
 		control->epoch++;
 		__atomic_store_n(&control->mode, JVS_NATIVE_EXACT, __ATOMIC_RELEASE);
 	}
-	attach_file(native, p, all, LIBJVM);
-	if (native->libc)
-		attach_file(native, p, all, LIBC);
+	/* Frees first: a block that is seen to begin is also seen to end. */
+	for (int file = native->libc ? LIBC_FREE : LIBJVM_FREE; file >= 0; file--)
+		attach_file(native, p, all, file);
+	if (!t->begun && t->sets[LIBJVM].attached)
+		native_begin_budget(native, p);
 }
 
 bool native_attached(const struct native *native, const struct process *p)
@@ -239,7 +254,7 @@ void native_forget(struct native *native, const struct process *p)
 	struct native_target *t = &native->targets[p->index];
 
 	native_stop(native, p);
-	for (int file = 0; file < FILES; file++)
-		probes_free(&t->sets[file]);
+	for (int set = 0; set < NATIVE_SETS; set++)
+		probes_free(&t->sets[set]);
 	*t = (struct native_target){ 0 };
 }

@@ -24,10 +24,30 @@ struct recording;
 #define NATIVE_TAGS_MAX	    64 /* 28 in JDK 25 */
 #define NATIVE_TAG_NAME_MAX 32
 
+/* Of libjvm and of libc: first what allocates, then what frees. */
+#define NATIVE_SETS 4
+
 struct native_target {
-	struct probe_set sets[2]; /* libjvm, libc */
-	bool tried[2];		  /* to attach: it is done once a program */
+	struct probe_set sets[NATIVE_SETS];
+	bool tried[NATIVE_SETS]; /* to attach: it is done once a program */
+	bool begun;		 /* to keep the budget */
+	bool live_lost;		 /* blocks were freed unseen: what lives is not known any more */
 	struct governor governor;
+	uint64_t interval; /* bytes between samples */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_cost_ns;
+	uint64_t allocations; /* booked so far, as the kernel counts */
+	uint64_t allocated_bytes;
+	uint64_t state_ns[REC_NATIVE_STATE_NR];
+	/* CPU time of the target without that of the probes, which may go on in between: */
+	uint64_t start_work_ns;
+	uint64_t now_work_ns;
+	uint64_t sliced_from_ns; /* when slices began */
+	uint64_t sliced_seen_ns; /* in slices that are over */
+	uint64_t slice_work_ns;	 /* when this slice began */
+	uint64_t sliced_cost_ns; /* of the probes, in all slices */
+	uint64_t slices_work_ns; /* of the target, in all slices */
+	uint64_t gone_ns;	 /* unseen between slices, before these */
 	struct native_tag {
 		char name[NATIVE_TAG_NAME_MAX];
 	} tags[NATIVE_TAGS_MAX]; /* as the JVM numbers them */
@@ -40,6 +60,9 @@ struct native_site {
 	uint32_t stack;
 	int64_t told_blocks[2]; /* to the totals: allocated, live */
 	int64_t told_bytes[2];
+	/* in slices: what it had when they began, and what was added for the time between */
+	uint64_t base_blocks, base_bytes;
+	double more_blocks, more_bytes;
 };
 
 struct native {

@@ -167,15 +167,65 @@ static int64_t blocks_of(uint64_t parts)
 	return (int64_t)((parts + JVS_NATIVE_ONE / 2) / JVS_NATIVE_ONE);
 }
 
+/* ---- slices: what was not seen between them */
+
+void native_each_site(struct native *native, uint32_t target, native_site_fn *do_site,
+		      const void *ctx)
+{
+	uint32_t count = site_count(native);
+
+	for (uint32_t i = 1; i < count; i++)
+		if (native->sites[i].target == target && is_used(&native->sites[i]))
+			do_site(&native->sites[i], &native->known[i], ctx);
+}
+
+void native_begin_slices(const struct jvs_native_site *site, struct native_site *known,
+			 const void *ctx)
+{
+	(void)ctx;
+	known->base_blocks = site->allocated_blocks;
+	known->base_bytes = site->allocated_bytes;
+}
+
+void native_end_slices(const struct jvs_native_site *site, struct native_site *known,
+		       const void *ctx)
+{
+	const double *scale = ctx;
+
+	known->more_blocks += (*scale - 1) * (double)(site->allocated_blocks - known->base_blocks);
+	known->more_bytes += (*scale - 1) * (double)(site->allocated_bytes - known->base_bytes);
+}
+
+static double more(const struct native_target *t, double seen)
+{
+	bool sliced =
+		t->governor.state != REC_NATIVE_EXACT && t->governor.state != REC_NATIVE_SAMPLED;
+
+	return t->begun && sliced ? (native_scale(t) - 1) * seen : 0;
+}
+
+static double more_blocks(const struct native_target *t, const struct jvs_native_site *site,
+			  const struct native_site *known)
+{
+	return known->more_blocks + more(t, (double)(site->allocated_blocks - known->base_blocks));
+}
+
+static double more_bytes(const struct native_target *t, const struct jvs_native_site *site,
+			 const struct native_site *known)
+{
+	return known->more_bytes + more(t, (double)(site->allocated_bytes - known->base_bytes));
+}
+
 static void tell_site(struct native *native, const struct process *p, struct recording *rec,
 		      uint32_t number)
 {
 	const struct jvs_native_site *from = &native->sites[number];
 	struct native_site *known = &native->known[number];
+	struct native_target *t = &native->targets[p->index];
 	struct rec_native_site site = { .jvm = p->rec_jvm, .stack = known->stack };
 	struct rec_native_site *row;
 
-	site.tag = native_tag(&native->targets[p->index], rec, from->tag);
+	site.tag = native_tag(t, rec, from->tag);
 	site.use = from->use == JVS_NATIVE_HEAP ? REC_NATIVE_HEAP : REC_NATIVE_UNKNOWN_FREE;
 	if (!known->id)
 		known->id = rec_native_site(rec, &site);
@@ -183,12 +233,15 @@ static void tell_site(struct native *native, const struct process *p, struct rec
 	if (!row)
 		return;
 	row->stack = known->stack;
-	row->allocated_blocks = blocks_of(from->allocated_blocks);
-	row->allocated_bytes = (int64_t)from->allocated_bytes;
+	row->allocated_blocks =
+		blocks_of(from->allocated_blocks + (uint64_t)more_blocks(t, from, known));
+	row->allocated_bytes = (int64_t)from->allocated_bytes + (int64_t)more_bytes(t, from, known);
 	row->freed_blocks = blocks_of(from->freed_blocks);
 	row->freed_bytes = (int64_t)from->freed_bytes;
-	row->untracked_blocks = blocks_of(from->untracked_blocks);
-	row->untracked_bytes = (int64_t)from->untracked_bytes;
+	row->untracked_blocks =
+		row->allocated_blocks - blocks_of(from->allocated_blocks - from->untracked_blocks);
+	row->untracked_bytes =
+		row->allocated_bytes - (int64_t)(from->allocated_bytes - from->untracked_bytes);
 	row->error_bytes = sqrt((double)from->variance * JVS_NATIVE_VARIANCE);
 	tell_totals(rec, row, known);
 }
@@ -260,9 +313,8 @@ static void add_ages(struct native *native, struct recording *rec)
 
 void native_tick(struct native *native, struct decoder *d, struct process *p, struct recording *rec)
 {
-	(void)p;
-	(void)rec;
 	resolve_sites(native, d);
+	native_keep_budget(native, d, p, rec);
 }
 
 void native_finish(struct native *native, struct decoder *d, const struct process *p,
@@ -277,5 +329,6 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 		if (native->sites[i].target == p->index && is_used(&native->sites[i]))
 			tell_site(native, p, rec, i);
 	add_counts(native, p, rec);
+	native_tell_budget(native, d, p, rec);
 	add_ages(native, rec);
 }

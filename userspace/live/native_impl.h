@@ -16,7 +16,34 @@ void native_read_tags(struct native_target *t, const struct process *p, struct i
 /* The name of a tag as a string of the recording. */
 uint32_t native_tag(struct native_target *t, struct recording *rec, uint32_t tag);
 
-/* A counter of a target, summed over all CPUs. */
+/* What a trap costs on this machine, nanoseconds. */
+double native_measure_trap(const struct native *native);
+
+/* The budget of a target, from when its probes are attached. */
+void native_begin_budget(struct native *native, const struct process *p);
+void native_keep_budget(struct native *native, struct decoder *d, const struct process *p,
+			struct recording *rec);
+void native_tell_budget(struct native *native, const struct decoder *d, const struct process *p,
+			struct recording *rec);
+
+/*
+ * Whether what was seen in slices says how much there was: not where probes took more of the
+ * target's time than its own work, which is then the small difference of two large times.
+ */
+bool native_is_estimated(const struct native_target *t);
+
+/* What a block that was seen in slices stands for. */
+double native_scale(const struct native_target *t);
+
+/* Calls do_site for each site of a target. */
+typedef void native_site_fn(const struct jvs_native_site *site, struct native_site *known,
+			    const void *ctx);
+void native_each_site(struct native *native, uint32_t target, native_site_fn *do_site,
+		      const void *ctx);
+/* Slices begin; they end, and ctx is the scale (double) of what was seen in them. */
+native_site_fn native_begin_slices, native_end_slices;
+
+/* All counters of a target, summed over all CPUs. */
 void native_counts(const struct native *native, uint32_t target, struct jvs_native_counts *out);
 
 #endif

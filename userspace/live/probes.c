@@ -127,7 +127,8 @@ int probes_choose(struct bpf_object *object, const char *group, enum probe_links
 	return 0;
 }
 
-static void borrow_programs(const struct probe_request *request, struct probe_set *set)
+void probes_borrow(struct probe_set *set, const struct bpf_object *object, const char *group,
+		   enum probe_links links)
 {
 	static const char *const names[][2] = {
 		[PROBE_SINGLE] = { "entry", "return" },
@@ -135,9 +136,9 @@ static void borrow_programs(const struct probe_request *request, struct probe_se
 		[PROBE_SESSION] = { "session", "session" },
 	};
 
-	set->links = request->links;
-	set->entry = program_of(request->object, request->group, names[request->links][0]);
-	set->at_return = program_of(request->object, request->group, names[request->links][1]);
+	set->links = links;
+	set->entry = program_of(object, group, names[links][0]);
+	set->at_return = program_of(object, group, names[links][1]);
 }
 
 /* ---- sites */
@@ -200,7 +201,7 @@ int probes_find(const struct probe_request *request, struct probe_set *out)
 	set.file = target_open_mapped(request->target, request->mapping);
 	if (set.file < 0)
 		return set.file;
-	borrow_programs(request, &set);
+	probes_borrow(&set, request->object, request->group, request->links);
 	for (size_t i = 0; i < request->count && set.count < PROBES_MAX; i++) {
 		struct probe_site site;
 

@@ -98,6 +98,10 @@ struct probe_set {
 	bool attached;
 };
 
+/* Lets a set that was made by hand have the programs of a group. */
+void probes_borrow(struct probe_set *set, const struct bpf_object *object, const char *group,
+		   enum probe_links links);
+
 /*
  * Finds the sites and attaches nothing. Functions that the file does not have are left out; two
  * names of one function are one site.

@@ -90,6 +90,8 @@ struct rec_native_budget {
 	uint64_t watched_cpu_ns; /* CPU time of the JVM while its probes were attached */
 	uint64_t all_cpu_ns;	 /* and all since they were first */
 	uint64_t interval;	 /* bytes between samples, in the mean; 0: exact */
+	bool estimated;	 /* the sums allocated are those of all the time, not only of what was seen
+			  */
 	bool live_known; /* every block since attached_ns was followed, or a fair sample of them */
 };
 /* The row of a JVM, made when it is new; NULL when memory is out. */

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/governor.h"
+
+#define SLICE_MIN_NS	 10000000.0
+#define SLICE_MAX_NS	 1000000000.0
+#define ATTACH_NS	 20000000.0 /* probes also cost while they are put in and taken out */
+#define SAMPLED_WORK	 1.3	    /* what looking at a call takes, beside the trap */
+#define SAFE		 0.7	    /* so much of the limit is used by plan */
+#define LOW		 0.5	    /* below this part of it more may be recorded again */
+#define SETTLE_NS	 500000000ull
+#define CHEAP_NS	 10000000000ull
+#define CHEAP_SLICES	 3
+#define COUNTERS_WINDOWS 2.0 /* a slice that costs so many windows has no stacks any more */
+#define DETACHED_WINDOWS 8.0 /* and with so many there is none */
+#define DETACHED_NS	 60000000000ull
+
+static double account_max(const struct governor *g)
+{
+	return g->limit * (double)GOVERNOR_WINDOW_NS;
+}
+
+/* Cost per time if the hits from one moment to another were only looked at, not booked. */
+static double sampled_rate(const struct governor_input *from, const struct governor_input *to)
+{
+	double time = (double)(to->now_ns - from->now_ns);
+
+	return time > 0 ? (double)(to->hits - from->hits) * to->trap_ns * SAMPLED_WORK / time : 0;
+}
+
+static double cost_rate(const struct governor_input *from, const struct governor_input *to)
+{
+	double time = (double)(to->now_ns - from->now_ns);
+
+	return time > 0 ? (double)(to->cost_ns - from->cost_ns) / time : 0;
+}
+
+/* The oldest point that is not older than so much, nor than the state. */
+static const struct governor_input *point_since(const struct governor *g, uint64_t span_ns)
+{
+	const struct governor_input *oldest = &g->last;
+	uint32_t first = g->point_count > GOVERNOR_POINTS ? g->point_count - GOVERNOR_POINTS : 0;
+
+	for (uint32_t i = g->point_count; i > first; i--) {
+		const struct governor_input *point = &g->points[(i - 1) % GOVERNOR_POINTS];
+
+		if (point->now_ns + span_ns < g->last.now_ns)
+			break;
+		oldest = point;
+	}
+	return oldest;
+}
+
+void governor_start(struct governor *g, double limit_pct, const struct governor_input *input)
+{
+	*g = (struct governor){ .limit = limit_pct / 100, .attached = true, .last = *input };
+	g->state = REC_NATIVE_EXACT;
+	g->state_ns = input->now_ns;
+	g->account_ns = account_max(g);
+	g->points[g->point_count++] = *input;
+}
+
+static void go_to(struct governor *g, enum rec_native_state state)
+{
+	g->state = state;
+	g->state_ns = g->last.now_ns;
+	g->cheap_slices = 0;
+	g->attached = state == REC_NATIVE_EXACT || state == REC_NATIVE_SAMPLED;
+}
+
+static void look_at_exact(struct governor *g)
+{
+	const struct governor_input *from = point_since(g, 1000000000);
+
+	if (g->account_ns >= 0)
+		return;
+	g->slice_rate = sampled_rate(from, &g->last);
+	go_to(g, g->slice_rate < SAFE * g->limit ? REC_NATIVE_SAMPLED : REC_NATIVE_SLICES);
+}
+
+static void look_at_sampled(struct governor *g)
+{
+	uint64_t in_state_ns = g->last.now_ns - g->state_ns;
+	const struct governor_input *from;
+
+	from = point_since(g, in_state_ns < CHEAP_NS ? in_state_ns : CHEAP_NS);
+	if (g->account_ns < 0 && in_state_ns > SETTLE_NS && cost_rate(from, &g->last) > g->limit) {
+		g->slice_rate = cost_rate(from, &g->last);
+		go_to(g, REC_NATIVE_SLICES);
+	} else if (in_state_ns > CHEAP_NS && g->account_ns >= LOW * account_max(g) &&
+		   cost_rate(from, &g->last) < LOW * LOW * g->limit) {
+		go_to(g, REC_NATIVE_EXACT);
+	}
+}
+
+/* What the shortest slice costs. */
+static double least_slice(const struct governor *g)
+{
+	return g->slice_rate * (SLICE_MIN_NS + ATTACH_NS);
+}
+
+static void end_slice(struct governor *g)
+{
+	double rate = sampled_rate(&g->at_slice, &g->last);
+
+	g->slice_rate = cost_rate(&g->at_slice, &g->last);
+	g->attached = false;
+	g->cheap_slices = rate < LOW * g->limit ? g->cheap_slices + 1 : 0;
+	if (g->cheap_slices >= CHEAP_SLICES)
+		go_to(g, REC_NATIVE_SAMPLED);
+	else if (least_slice(g) > DETACHED_WINDOWS * account_max(g))
+		go_to(g, REC_NATIVE_DETACHED);
+	else if (least_slice(g) > COUNTERS_WINDOWS * account_max(g) &&
+		 g->state == REC_NATIVE_SLICES)
+		go_to(g, REC_NATIVE_COUNTERS);
+}
+
+static void look_at_slices(struct governor *g)
+{
+	double saved = SAFE * account_max(g), needed = least_slice(g);
+
+	if (g->attached) {
+		if (g->last.now_ns - g->slice_ns >= governor_slice_ns(g) || g->account_ns < 0)
+			end_slice(g);
+		return;
+	}
+	/* A slice that costs more than can be saved is made all the same, on credit. */
+	if (g->account_ns < (needed < saved ? needed : saved) || g->account_ns < saved / 2)
+		return;
+	g->attached = true;
+	g->slice_ns = g->last.now_ns;
+	g->at_slice = g->last;
+}
+
+static void look_at_detached(struct governor *g)
+{
+	if (g->last.now_ns - g->state_ns < DETACHED_NS)
+		return;
+	/* One look, which may be dear. */
+	go_to(g, REC_NATIVE_COUNTERS);
+}
+
+uint64_t governor_slice_ns(const struct governor *g)
+{
+	double can = SLICE_MAX_NS;
+
+	if (g->slice_rate > 0 && g->account_ns > 0)
+		can = g->account_ns / g->slice_rate - ATTACH_NS;
+	if (can > SLICE_MAX_NS)
+		can = SLICE_MAX_NS;
+	return (uint64_t)(can < SLICE_MIN_NS ? SLICE_MIN_NS : can);
+}
+
+void governor_look(struct governor *g, const struct governor_input *input)
+{
+	double most = account_max(g);
+
+	g->account_ns += g->limit * (double)(input->now_ns - g->last.now_ns) -
+			 (double)(input->cost_ns - g->last.cost_ns);
+	if (g->account_ns > most)
+		g->account_ns = most;
+	/* What was overdrawn before the window is over and done. */
+	if (g->account_ns < -most)
+		g->account_ns = -most;
+	g->last = *input;
+	g->points[g->point_count++ % GOVERNOR_POINTS] = *input;
+	if (!(g->limit > 0))
+		return;
+	switch (g->state) {
+	case REC_NATIVE_EXACT:
+		look_at_exact(g);
+		break;
+	case REC_NATIVE_SAMPLED:
+		look_at_sampled(g);
+		break;
+	case REC_NATIVE_SLICES:
+	case REC_NATIVE_COUNTERS:
+		look_at_slices(g);
+		break;
+	case REC_NATIVE_DETACHED:
+		look_at_detached(g);
+		break;
+	case REC_NATIVE_STATE_NR:
+		break;
+	}
+}
+
+double governor_cost_pct(const struct governor *g)
+{
+	return 100 * cost_rate(point_since(g, GOVERNOR_WINDOW_NS), &g->last);
+}

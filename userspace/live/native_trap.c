@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live/native_impl.h"
+#include "target/insn.h"
+#include "target/maps.h"
+
+/* What a hit of a probe costs on this machine beside its program: tried on a function of ours. */
+
+#define ROUNDS	    9
+#define CALLS	    500
+#define TRAP_NS	    430.0 /* where it cannot be tried */
+#define TRAP_MAX_NS 20000.0
+
+/* Something a probe can be on: not inlined, not folded, and it does something. */
+static volatile uint32_t touched;
+
+__attribute__((noinline)) static void probed(uint32_t value)
+{
+	touched = value + touched;
+}
+
+static double time_round(void)
+{
+	struct timespec start, end;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+	for (uint32_t i = 0; i < CALLS; i++)
+		probed(i);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	return ((double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec)) /
+	       CALLS;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static double time_calls(void)
+{
+	double rounds[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++)
+		rounds[i] = time_round();
+	qsort(rounds, ROUNDS, sizeof(rounds[0]), ascending);
+	return rounds[ROUNDS / 2];
+}
+
+/* Where the function is in our own file. Returns 0 or a negative errno. */
+static int own_offset(uint64_t *offset)
+{
+	uint64_t address = (uint64_t)(uintptr_t)probed;
+	const struct mapping *mapping;
+	uint8_t code[INSN_BYTES_MAX];
+	struct insn_site site;
+	struct maps maps;
+	int err;
+
+	memcpy(code, (const void *)probed, sizeof(code));
+	site = insn_site(code, sizeof(code));
+	if (!site.emulated)
+		return -ENOENT;
+	err = maps_read(getpid(), &maps);
+	if (err)
+		return err;
+	mapping = maps_find(&maps, address);
+	if (mapping)
+		*offset = address - mapping->start + mapping->offset + site.offset;
+	maps_free(&maps);
+	return mapping ? 0 : -ENOENT;
+}
+
+double native_measure_trap(const struct native *native)
+{
+	struct probe_set set = { .count = 1, .multi = { -1, -1 }, .pid = getpid() };
+	double without = time_calls(), with;
+
+	if (own_offset(&set.sites[0].file_offset))
+		return TRAP_NS;
+	set.file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (set.file < 0)
+		return TRAP_NS;
+	probes_borrow(&set, native->object, "native", native->links);
+	if (probes_attach(&set)) {
+		probes_free(&set);
+		return TRAP_NS;
+	}
+	with = time_calls();
+	probes_free(&set);
+	return with - without > 0 && with - without < TRAP_MAX_NS ? with - without : TRAP_NS;
+}
