@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Native memory: what a program allocates is booked at the site that did, to the byte."""
+import re
+import signal
+import subprocess
+import time
+from collections import defaultdict
+
+from harness import expect, wait_until
+from suite import test
+
+EXACT = ("-e", "native", "--max-overhead", "none")
+HELD = ("leak", "grow", "shrink", "huge")
+
+
+class Sites:
+    """The section "native" of a recording."""
+
+    def __init__(self, recording):
+        self.recording = recording
+        self.raw = recording.raw["native"]
+        self.counts = self.raw["counts"][0]
+        self.budget = recording.raw["budget"]["jvms"][0]
+
+    def methods(self, site):
+        if site["stack"] is None:
+            return []
+        frames = self.recording.raw["stacks"][site["stack"]]
+        return [self.recording.frames[frame].method for frame in frames]
+
+    def by_method(self, program, tag=None, use="malloc"):
+        """Sums of the sites whose innermost method of the program is the key."""
+        sums = defaultdict(lambda: defaultdict(int))
+        for site in self.raw["sites"]:
+            if site["use"] != use or (tag and site["tag"] != tag):
+                continue
+            inside = [name for name in self.methods(site) if name.startswith(program + ".")]
+            for key in ("live_bytes", "live_blocks", "alloc_count", "alloc_bytes", "freed_count"):
+                sums[inside[0].rpartition(".")[2] if inside else ""][key] += site[key] or 0
+        return sums
+
+    def total(self, key, tag):
+        return sum(site[key] or 0 for site in self.raw["sites"]
+                   if site["tag"] == tag and site["use"] == "malloc")
+
+
+def check_sites(sites, truth, jdk):
+    """Live bytes and blocks of each site are the program's, and the frames are those of C12."""
+    other = sites.by_method("UnsafeSites", "Other")
+    for name in HELD:
+        expect(other[name]["live_bytes"] == truth["live"][name] and
+               other[name]["live_blocks"] == truth["blocks"][name],
+               "%s: %s, not %s in %s" % (name, dict(other[name]), truth["live"][name],
+                                         truth["blocks"][name]))
+    for name in other:
+        expect(name in HELD or other[name]["live_bytes"] == 0, "%s: %s" % (name, other[name]))
+    expect(sites.total("alloc_count", "Other") == truth["allocations"],
+           "%d allocations, not %d" % (sites.total("alloc_count", "Other"), truth["allocations"]))
+    frees = sites.by_method("UnsafeSites", use="unknown_free")
+    expect(frees["freeOld"]["freed_count"] == truth["unknown_frees"], "%s" % dict(frees))
+    expect(truth["failed"] and sites.counts["failed"] == 1, "%s" % sites.counts)
+    for site in sites.raw["sites"]:
+        names = sites.methods(site)
+        if site["tag"] == "Other" and "UnsafeSites.leak" in names:
+            expect(names[0].startswith("os::malloc"), "%s" % names)
+            # JDK 25 calls os::malloc last of all, by a jump: then there is no such frame.
+            expect(jdk.major >= 24 or names[1].startswith("Unsafe_AllocateMemory0"), "%s" % names)
+
+
+@test("native sites", quick=["late"],
+      params={"late": {"nmt": "off"}, "late, NMT summary": {"nmt": "summary"},
+              "late, NMT detail": {"nmt": "detail"}})
+def native_sites(run, nmt):
+    jvm = run.java("UnsafeSites", flags=["-XX:NativeMemoryTracking=" + nmt], wait=True, hold=60)
+    recording, truth = run.record_all(jvm, *EXACT)
+    sites = Sites(recording)
+    check_sites(sites, truth, run.jdk)
+    expect(sites.budget["state"] == "exact" and sites.budget["live_known"], "%s" % sites.budget)
+    bad = [state for state in recording.raw["stack_states"] if state != "complete"]
+    expect(not bad, "%d of %d stacks: %s" % (len(bad), len(recording.raw["stack_states"]), bad[:3]))
+    run.note("%d sites, %.1f us a block" % (
+        len(sites.raw["sites"]), sites.counts["run_ns"] / 1e3 / sites.counts["allocations"]))
+
+
+@test("native sites of a started JVM")
+def native_sites_started(run):
+    path = run.output()
+    scope = run.scope("-f", path, "--no-progress", *EXACT, "--",
+                      *run.java_command("UnsafeSites"))
+    recording = run.finish(scope, path, 60)
+    other = Sites(recording).by_method("UnsafeSites", "Other")
+    for name, size in (("leak", 1008000), ("grow", 64000), ("shrink", 104), ("huge", 64 << 20)):
+        expect(other[name]["live_bytes"] == size, "%s: %s" % (name, dict(other[name])))
+    # Nothing was there before: the frees of freeOld() are of known blocks.
+    expect(other["before"]["live_blocks"] == 250, "%s" % dict(other["before"]))
+
+
+@test("native sites after the truth")
+def native_sites_after(run):
+    jvm = run.java("UnsafeSites", hold=60)
+    jvm.truth()
+    recording = run.record(jvm.pid, 1, *EXACT)
+    sites = Sites(recording)
+    for tag in sites.raw["by_tag"]:
+        expect(tag["live_bytes"] >= 0 and tag["live_blocks"] >= 0, "%s" % tag)
+    expect(sites.total("alloc_count", "Other") == 0, "allocations before the attach")
+
+
+@test("native losses", each_jdk=False)
+def native_losses(run):
+    """The ring is as small as can be and the reader is stopped: every block is booked all the same."""
+    jvm = run.java("AllocStorm", 4, 2, wait=True, hold=60)
+    path = run.output()
+    scope = run.scope("-p", jvm.pid, "-f", path, "--no-progress", "--ring-size", "4k", *EXACT)
+    run.wait_recording(scope)
+    scope.signal(signal.SIGSTOP)
+    jvm.go()
+    time.sleep(2)
+    scope.signal(signal.SIGCONT)
+    truth = jvm.truth()
+    scope.signal(signal.SIGINT)
+    sites = Sites(run.finish(scope, path))
+    seen = sites.total("alloc_count", "Other")
+    named = sum(row["alloc_count"] for name, row in
+                sites.by_method("AllocStorm", "Other").items() if name)
+    expect(seen == truth["mallocs"], "seen %d of %d" % (seen, truth["mallocs"]))
+    expect(sites.total("freed_count", "Other") == truth["frees"], "frees: %s" % sites.counts)
+    expect(sites.total("alloc_bytes", "Other") == truth["bytes"], "bytes: %s" % sites.counts)
+    expect(sites.counts["stack_ring_full"] > 0, "nothing was lost: the ring is too large")
+    run.note("%d blocks, %d with a stack; %d stacks did not fit" % (
+        seen, named, sites.counts["stack_ring_full"]))
+
+
+@test("native budget", each_jdk=False)
+def native_budget(run):
+    jvm = run.java("AllocStorm", 20, 2, wait=True, hold=60)
+    recording, truth = run.record_all(jvm, "-e", "native", "--max-overhead", "2")
+    sites = Sites(recording)
+    budget = sites.budget
+    expect(budget["state"] in ("slices", "counters", "detached"), "%s" % budget)
+    expect(budget["total_cost_pct"] <= 3, "%s" % budget)
+    expect(0 < budget["coverage"] < 0.5, "%s" % budget)
+    expect(recording.raw["budget"]["events"], "no change of the state was told")
+    expect(not budget["live_known"] and all(site["live_bytes"] is None for site in sites.raw["sites"]),
+           "what lives is told, though it is not known")
+    run.note("%s, %.2f %%, %d blocks a second" % (budget["state"], budget["total_cost_pct"],
+                                                  truth["ops_per_s"]))
+
+
+@test("native memory of a library", quick=True)
+def native_libc(run):
+    jvm = run.java("ZipLeak", flags=["-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"], wait=True,
+                   hold=60)
+    recording, truth = run.record_all(jvm, "-e", "native=libc", "--max-overhead", "none")
+    sites = Sites(recording).by_method("ZipLeak", "libc")
+    bytes_found = sites["deflate"]["live_bytes"] + sites["inflate"]["live_bytes"]
+    expect(bytes_found >= 0.95 * truth["growth_bytes"], "%d of %d" % (bytes_found,
+                                                                     truth["growth_bytes"]))
+    run.note("%d bytes at the two sites, growth %d" % (bytes_found, truth["growth_bytes"]))
+
+
+def first_byte(jvm, library, symbol):
+    """What is in memory where a function of the JVM begins."""
+    names = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
+    address = int(re.search(r"^([0-9a-f]+) t %s$" % re.escape(symbol), names, re.M)[1], 16)
+    with open("/proc/%d/maps" % jvm.pid, encoding="utf-8") as maps:
+        base = min(int(line.split("-")[0], 16) for line in maps if line.rstrip().endswith(str(library)))
+    with open("/proc/%d/mem" % jvm.pid, "rb") as memory:
+        memory.seek(base + address)
+        return memory.read(1)[0]
+
+
+@test("native memory of a bystander", each_jdk=False)
+def native_bystander(run):
+    bystander = run.java("AllocStorm", 8, 1, wait=True)
+    jvm = run.java("Idle")
+    library = (run.jdk.home / "lib" / "server" / "libjvm.so").resolve()
+    names = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
+    symbol = re.search(r"t (_ZN2os6mallocEm\w+RK15NativeCallStack)$", names, re.M)[1]
+    path = run.output()
+    scope = run.scope("-p", jvm.pid, "-d", 3, "-f", path, "--no-progress", *EXACT)
+    wait_until(lambda: first_byte(jvm, library, symbol) == 0xcc, 10, "no probe in the target")
+    bystander.go()
+    time.sleep(1)
+    expect(first_byte(bystander, library, symbol) != 0xcc, "a probe in the bystander")
+    sites = Sites(run.finish(scope, path))
+    expect(len(sites.recording.jvms) == 1, "%s" % sites.recording.jvms)
+    expect(not any("AllocStorm" in name for site in sites.raw["sites"]
+                   for name in sites.methods(site)), "the bystander's allocations")
