@@ -113,6 +113,7 @@ static void write_reading(struct json_stream *json, const struct recording *rec,
 	json_key_text(json, "at", at);
 	json_key_signed(json, "time_ns", ledger->time_ns);
 	json_key_unsigned(json, "rss_bytes", ledger->rss_bytes);
+	json_key_unsigned(json, "rss_peak_bytes", ledger->rss_peak_bytes);
 	json_key_signed(json, "unexplained_bytes", ledger->lines[REC_LINE_UNEXPLAINED].resident);
 	json_key_signed(json, "moved_bytes", ledger->lines[REC_LINE_MOVED].resident);
 	json_key_unsigned(json, "java_heap_pss_bytes", ledger->java_heap_pss);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory ledger: adds up to Rss, nothing unexplained, and the line that grew is the right one."""
+import json
 import re
 import signal
 import subprocess
@@ -245,10 +246,43 @@ def beside_nmt(run, kind, count):
 @test("ledger of a JVM that starts and ends", quick=True, each_jdk=False)
 def whole_life(run):
     """Started by the recorder, and ended before it: the last complete ledger stays."""
-    path = run.output()
-    command = run.java_command("MemoryGrowth", "heap", 50, hold=4)
-    scope = run.scope("record", "-e", "cpu,counter", "-f", path, "--no-progress", "--", *command)
+    path, jfr = run.output(), run.output(".jfr")
+    command = run.java_command("MemoryGrowth", "heap", 50, hold=4,
+                               flags=("-XX:NativeMemoryTracking=summary",))
+    scope = run.scope("record", "-e", "cpu,counter", "-f", path, "-f", jfr, "--no-progress", "--",
+                      *command)
     ledger = Ledger(run.finish(scope, path, 60))
     lines = ledger.check(0.02)
     expect(ledger.end["time_ns"] > ledger.start["time_ns"], "one ledger only")
     expect(lines["java_heap"] > 50 * MIB, "the heap at the end\n%s" % ledger.text())
+    check_events(run, jfr, ledger)
+
+
+def check_events(run, path, ledger):
+    """The same readings are in a JFR file, as the JDK's own tool reads it."""
+    names = ("jvmscope.Ledger", "jdk.ResidentSetSize", "jdk.NativeMemoryUsage",
+             "jdk.NativeMemoryUsageTotal")
+    text = subprocess.run([run.jdk.home / "bin" / "jfr", "print", "--json", "--events",
+                           ",".join(names), path],
+                          capture_output=True, text=True, check=True, timeout=60).stdout
+    events = {name: [] for name in names}
+    for event in json.loads(text)["recording"]["events"]:
+        events[event["type"]].append(event["values"])
+    sizes = [event["size"] for event in events["jdk.ResidentSetSize"]]
+    expect(sizes[0] == ledger.start["rss_bytes"] and sizes[-1] == ledger.end["rss_bytes"],
+           "Rss in JFR: %s" % sizes)
+    expect(all(event["peak"] >= event["size"] for event in events["jdk.ResidentSetSize"]),
+           "peaks below sizes")
+    rows = {}
+    for event in events["jvmscope.Ledger"]:
+        rows.setdefault(event["startTime"], {})[event["line"]] = event["resident"]
+    expect([sum(lines.values()) for lines in rows.values()] == sizes, "lines in JFR: %s" % rows)
+    expect(list(rows.values())[-1] == {line: row["bytes"] for line, row in ledger.rows.items()},
+           "the last in JFR: %s" % rows)
+    last = {event["type"]: event for event in events["jdk.NativeMemoryUsage"]}
+    expect(len(events["jdk.NativeMemoryUsageTotal"]) == len(sizes), "totals of NMT")
+    expect(set(last) == set(ledger.nmt), "tags in JFR: %s" % sorted(last))
+    for tag, row in ledger.nmt.items():
+        expect(last[tag]["committed"] == row["malloc_bytes"] + row["arena_bytes"] +
+               row["committed_bytes"], "%s: %s and %s" % (tag, last[tag], row))
+    run.note("%d readings" % len(sizes))

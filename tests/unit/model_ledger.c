@@ -31,6 +31,9 @@ static void add(uint32_t jvm, uint64_t rss_bytes)
 
 	ledger.parts = calloc(2, sizeof(*ledger.parts));
 	ledger.part_count = 2;
+	ledger.nmt = calloc(1, sizeof(*ledger.nmt));
+	ledger.nmt_count = 1;
+	ledger.nmt[0].malloc_bytes = rss_bytes;
 	rec_ledger_add(rec, &ledger);
 	/* It is the recording's now. */
 	CU_ASSERT_PTR_NULL(ledger.parts);
@@ -38,6 +41,7 @@ static void add(uint32_t jvm, uint64_t rss_bytes)
 
 static void the_first_and_the_last_stay(void)
 {
+	uint64_t before;
 	size_t count;
 
 	CU_ASSERT_PTR_NULL(rec_ledger_first(rec, 1));
@@ -52,25 +56,30 @@ static void the_first_and_the_last_stay(void)
 	ASSERT_INT(rec_ledger_last(rec, 1)->part_count, 2);
 	ASSERT_INT(rec_ledger_first(rec, 2)->rss_bytes, 20);
 	/* Nobody asked for all of them. */
-	rec_ledgers(rec, &count);
+	rec_ledgers(rec, &count, &before);
 	ASSERT_INT(count, 0);
 }
 
 static void all_are_kept_for_who_asks(void)
 {
 	const struct rec_ledger *rows;
+	uint64_t before;
 	size_t count;
 
 	rec_samples_keep(rec, true);
 	for (uint64_t i = 0; i < 100; i++)
 		add(1, i);
-	rows = rec_ledgers(rec, &count);
+	rows = rec_ledgers(rec, &count, &before);
+	ASSERT_INT(before, 0);
 	ASSERT_INT(count, 100);
 	ASSERT_INT(rows[99].rss_bytes, 99);
 	CU_ASSERT_PTR_NULL(rows[0].parts);
-	rec_ledgers_drop(rec);
-	rec_ledgers(rec, &count);
+	ASSERT_INT(rows[99].nmt_count, 1);
+	ASSERT_INT(rows[99].nmt[0].malloc_bytes, 99);
+	rec_samples_drop(rec);
+	rec_ledgers(rec, &count, &before);
 	ASSERT_INT(count, 0);
+	ASSERT_INT(before, 100);
 	ASSERT_INT(rec_ledger_last(rec, 1)->rss_bytes, 99);
 }
 

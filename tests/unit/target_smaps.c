@@ -115,11 +115,14 @@ static void counts_our_own_pages(void)
 
 static void the_rollup_is_near_the_sum_and_statm(void)
 {
-	uint64_t rollup, statm, sum = 0, some = 16u << 20;
+	uint64_t rollup, statm, peak, sum = 0, some = 16u << 20;
 
 	ASSERT_INT(smaps_read(getpid(), &smaps), 0);
 	ASSERT_INT(smaps_rollup_rss(getpid(), &rollup), 0);
 	ASSERT_INT(smaps_statm_rss(getpid(), &statm), 0);
+	ASSERT_INT(smaps_peak_rss(getpid(), &peak), 0);
+	CU_ASSERT(peak + some > rollup);
+	ASSERT_INT(smaps_peak_rss(0x3ffffff, &peak), -ESRCH);
 	for (size_t i = 0; i < smaps.maps.count; i++)
 		sum += smaps.items[i].rss;
 	CU_ASSERT_FATAL(rollup > some);

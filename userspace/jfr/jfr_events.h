@@ -91,6 +91,7 @@ enum jfr_type_id {
 	JFR_FILTER_RULE,
 	JFR_CLASS_FILE,
 	JFR_CLASS_COUNT,
+	JFR_LEDGER,
 	JFR_OWN_EVENT_END,
 
 	/* What fields are made of. */

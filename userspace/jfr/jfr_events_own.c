@@ -126,6 +126,17 @@ static const struct jfr_field class_count[] = {
 	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
 };
 
+/* struct rec_ledger_row. */
+static const struct jfr_field ledger[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "line", "Line", JFR_STRING, JFR_UNIT_NONE },
+	{ "resident", "Resident", JFR_LONG, JFR_UNIT_BYTES },
+	{ "committed", "Committed", JFR_LONG, JFR_UNIT_BYTES },
+	{ "reserved", "Reserved", JFR_LONG, JFR_UNIT_BYTES },
+	{ "swapped", "Swapped Out", JFR_LONG, JFR_UNIT_BYTES },
+	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
+};
+
 #define PROFILING     "Java Virtual Machine/Profiling"
 #define NATIVE_MEMORY "Java Virtual Machine/Native Memory"
 #define OURS	      "jvmscope"
@@ -160,4 +171,6 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 						   FIELDS(class_file) },
 	[JFR_CLASS_COUNT - JFR_OWN_EVENT_FIRST] = { "jvmscope.ClassCount", "Class Counter", OURS, 0,
 						    FIELDS(class_count) },
+	[JFR_LEDGER - JFR_OWN_EVENT_FIRST] = { "jvmscope.Ledger", "Memory Ledger", OURS, 0,
+					       FIELDS(ledger) },
 };

@@ -35,6 +35,7 @@ enum pool_id {
 	POOL_PACKAGE,
 	POOL_SYMBOL,
 	POOL_LOADER,
+	POOL_NMT_TYPE,
 	POOL_NR,
 };
 
@@ -45,6 +46,7 @@ static const enum jfr_type_id pool_types[POOL_NR] = {
 	[POOL_METHOD] = JFR_METHOD,	    [POOL_SOURCE_FILE] = JFR_SOURCE_FILE,
 	[POOL_CLASS] = JFR_CLASS,	    [POOL_PACKAGE] = JFR_PACKAGE,
 	[POOL_SYMBOL] = JFR_SYMBOL,	    [POOL_LOADER] = JFR_CLASS_LOADER,
+	[POOL_NMT_TYPE] = JFR_NMT_TYPE,
 };
 
 /* One pool of the current chunk. */
@@ -473,6 +475,15 @@ uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, 
 		jfr_put_long(entry, name);
 	}
 	return id;
+}
+
+uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const struct recording *rec, uint32_t tag)
+{
+	struct jfr_bytes *entry = tag ? new_entry(pools, POOL_NMT_TYPE, tag) : NULL;
+
+	if (entry)
+		jfr_put_text(entry, rec_text(rec, tag));
+	return tag;
 }
 
 /* ---- the checkpoint */

@@ -32,6 +32,9 @@ uint32_t jfr_pools_class(struct jfr_pools *pools, const struct recording *rec, u
 /* The id of a class loader (model/classes.h); 0, which is the bootstrap loader, for none. */
 uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 
+/* The id of a tag of Native Memory Tracking, a string of the recording; 0 for none. */
+uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const struct recording *rec, uint32_t tag);
+
 /*
  * Appends the checkpoint event with all constants that were asked for since the last one, and
  * begins the next chunk. Returns 0 or -ENOMEM.

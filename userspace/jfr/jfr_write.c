@@ -130,6 +130,7 @@ int jfr_writer_chunk(struct jfr_writer *w, const struct recording *rec, int64_t 
 	if (!w->begun)
 		begin_chunk(w, rec);
 	jfr_put_classes(w, rec, end_ns);
+	jfr_put_ledgers(w, rec);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	checkpoint = w->bytes.len;
 	err = jfr_pools_write(w->pools, &w->bytes, jfr_ticks(w, end_ns));

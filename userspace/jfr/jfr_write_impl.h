@@ -46,6 +46,7 @@ struct jfr_writer {
 	bool filter_said;
 	uint8_t *classes; /* owned; [row]: what was said of a class */
 	size_t class_capacity;
+	uint64_t ledgers; /* said so far */
 };
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
@@ -64,6 +65,9 @@ void jfr_count_load(struct jfr_writer *writer, const struct recording *rec,
 
 /* Classes that were loaded, redefined and unloaded since the last chunk: jfr_write_classes.c. */
 void jfr_put_classes(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
+
+/* Memory ledgers since the last chunk: jfr_write_memory.c. */
+void jfr_put_ledgers(struct jfr_writer *writer, const struct recording *rec);
 
 /* Loads of the chunk, and what else was added to the recording since the last one. */
 void jfr_put_ending(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns,

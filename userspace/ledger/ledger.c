@@ -183,6 +183,8 @@ static int add_drift(struct ledger *ledger)
 	int64_t sum = 0;
 	int err = smaps_rollup_rss(ledger->target->pid, &ledger->out.rss_bytes);
 
+	if (!err)
+		err = smaps_peak_rss(ledger->target->pid, &ledger->out.rss_peak_bytes);
 	if (err)
 		return err;
 	for (int line = 0; line < REC_LINE_NR; line++)

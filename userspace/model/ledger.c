@@ -2,6 +2,7 @@
 #include "model/ledger.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/recording_impl.h"
 
@@ -60,7 +61,7 @@ static struct rec_ledger_pair *add(struct recording *rec, uint32_t jvm)
 	return &rows[rec->ledger_pairs_count++];
 }
 
-/* Rows for JFR: without parts and tags. */
+/* Rows for JFR: without parts. Tags are copied, and left out when memory is out. */
 static void keep(struct recording *rec, const struct rec_ledger *ledger)
 {
 	struct rec_ledger *rows;
@@ -76,7 +77,15 @@ static void keep(struct recording *rec, const struct rec_ledger *ledger)
 	rows[rec->ledgers_count].parts = NULL;
 	rows[rec->ledgers_count].part_count = 0;
 	rows[rec->ledgers_count].nmt = NULL;
-	rows[rec->ledgers_count++].nmt_count = 0;
+	rows[rec->ledgers_count].nmt_count = 0;
+	if (ledger->nmt_count)
+		rows[rec->ledgers_count].nmt = calloc(ledger->nmt_count, sizeof(*ledger->nmt));
+	if (rows[rec->ledgers_count].nmt) {
+		rows[rec->ledgers_count].nmt_count = ledger->nmt_count;
+		memcpy(rows[rec->ledgers_count].nmt, ledger->nmt,
+		       ledger->nmt_count * sizeof(*ledger->nmt));
+	}
+	rec->ledgers_count++;
 }
 
 void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger)
@@ -117,14 +126,18 @@ const struct rec_ledger *rec_ledger_last(const struct recording *rec, uint32_t j
 	return pair->has_last ? &pair->last : &pair->first;
 }
 
-const struct rec_ledger *rec_ledgers(const struct recording *rec, size_t *count)
+const struct rec_ledger *rec_ledgers(const struct recording *rec, size_t *count, uint64_t *first)
 {
 	*count = rec->ledgers_count;
+	*first = rec->ledgers_dropped;
 	return rec->ledgers;
 }
 
 void rec_ledgers_drop(struct recording *rec)
 {
+	for (uint32_t i = 0; i < rec->ledgers_count; i++)
+		rec_ledger_free(&rec->ledgers[i]);
+	rec->ledgers_dropped += rec->ledgers_count;
 	rec->ledgers_count = 0;
 }
 
@@ -142,5 +155,6 @@ void rec_ledgers_free(struct recording *rec)
 		rec_ledger_free(&rec->ledger_pairs[i].last);
 	}
 	free(rec->ledger_pairs);
+	rec_ledgers_drop(rec);
 	free(rec->ledgers);
 }

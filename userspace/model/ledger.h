@@ -90,7 +90,8 @@ struct rec_buffers {
 struct rec_ledger {
 	uint32_t jvm;
 	int64_t time_ns;
-	uint64_t rss_bytes;	/* of smaps_rollup, read last: the sum of resident of all lines */
+	uint64_t rss_bytes; /* of smaps_rollup, read last: the sum of resident of all lines */
+	uint64_t rss_peak_bytes;
 	uint64_t java_heap_pss; /* ZGC of 17 maps the heap three times: each page once */
 	uint64_t hugetlb_bytes; /* not in Rss */
 	uint64_t cost_ns;	/* our CPU time */
@@ -106,7 +107,7 @@ struct rec_ledger {
 	size_t nmt_count;
 };
 
-#define REC_MAX_LEDGERS 65536 /* kept at once: beyond the two of each JVM, until dropped */
+#define REC_MAX_LEDGERS 16384 /* kept at once: beyond the two of each JVM, until dropped */
 
 /* Takes the ledger over, in any case: parts and nmt are freed with the recording. */
 void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger);
@@ -115,9 +116,11 @@ void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger);
 const struct rec_ledger *rec_ledger_first(const struct recording *rec, uint32_t jvm);
 const struct rec_ledger *rec_ledger_last(const struct recording *rec, uint32_t jvm);
 
-/* All that were added since the last drop, in order; only while rec_samples_keep() is on. */
-const struct rec_ledger *rec_ledgers(const struct recording *rec, size_t *count);
-void rec_ledgers_drop(struct recording *rec);
+/*
+ * All that were added since rec_samples_drop(), in order, without parts; only while
+ * rec_samples_keep() is on. *first is how many there were before them.
+ */
+const struct rec_ledger *rec_ledgers(const struct recording *rec, size_t *count, uint64_t *first);
 
 void rec_ledger_free(struct rec_ledger *ledger);
 

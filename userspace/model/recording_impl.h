@@ -66,9 +66,10 @@ struct recording {
 	struct rec_ledger_pair *ledger_pairs; /* owned; see ledger.h */
 	uint32_t ledger_pairs_count;
 	uint32_t ledger_pairs_capacity;
-	struct rec_ledger *ledgers; /* owned; without parts and tags */
+	struct rec_ledger *ledgers; /* owned; without parts */
 	uint32_t ledgers_count;
 	uint32_t ledgers_capacity;
+	uint64_t ledgers_dropped;
 
 	struct rec_series *series; /* owned; see series.h */
 	uint32_t series_count;
@@ -97,6 +98,9 @@ void *rec_grow(struct recording *rec, void *rows, uint32_t *capacity, size_t nee
 /* table_add() that remembers -ENOMEM: the id, or 0, with *full when the table has max rows. */
 uint32_t rec_table_add(struct recording *rec, struct table *table, const void *row, uint32_t max,
 		       bool *full);
+
+/* For rec_samples_drop(): the kept ledgers. */
+void rec_ledgers_drop(struct recording *rec);
 
 /* What the two headers keep; for rec_free(). */
 void rec_ledgers_free(struct recording *rec);

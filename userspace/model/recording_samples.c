@@ -33,4 +33,5 @@ const struct rec_sample *rec_samples(const struct recording *rec, size_t *count)
 void rec_samples_drop(struct recording *rec)
 {
 	rec->samples_count = 0;
+	rec_ledgers_drop(rec);
 }

@@ -12,6 +12,7 @@
 #define SMAPS_TEXT_MAX	(256u << 20)
 #define ROLLUP_TEXT_MAX 65536
 #define STATM_SIZE	128
+#define STATUS_SIZE	4096
 
 static const struct {
 	const char *key; /* with the colon */
@@ -155,6 +156,20 @@ int smaps_rollup_rss(pid_t pid, uint64_t *out)
 		*out = sum.rss;
 	free(text);
 	return err;
+}
+
+int smaps_peak_rss(pid_t pid, uint64_t *out)
+{
+	char text[STATUS_SIZE];
+	ssize_t len = proc_read(pid, proc_live_thread(pid), "status", text, sizeof(text));
+	long long kib = len < 0 ? -1 : proc_status_number(text, "VmHWM", 0);
+
+	if (len < 0)
+		return (int)len;
+	if (kib < 0)
+		return -EBADMSG;
+	*out = (uint64_t)kib * 1024;
+	return 0;
 }
 
 int smaps_statm_rss(pid_t pid, uint64_t *out)

@@ -32,6 +32,9 @@ int smaps_parse(char *text, struct smaps *out);
 /* Rss of /proc/PID/smaps_rollup: the sum of rss, by another walk. Returns 0 or a negative errno. */
 int smaps_rollup_rss(pid_t pid, uint64_t *out);
 
+/* The most that was resident so far, by the kernel's VmHWM. 0 or a negative errno. */
+int smaps_peak_rss(pid_t pid, uint64_t *out);
+
 /* Resident bytes by /proc/PID/statm: cheap; some kernels count late. 0 or a negative errno. */
 int smaps_statm_rss(pid_t pid, uint64_t *out);
 
