@@ -106,6 +106,40 @@ static void names_addresses(void)
 	CU_ASSERT_PTR_NULL(image_function(image, UINT64_MAX, &offset));
 }
 
+static void finds_variables_with_their_size(void)
+{
+	static const struct elf_symbol dynamic[] = {
+		{ "exported", AT(0x600), 8, STT_OBJECT, STB_GLOBAL },
+	};
+	uint64_t vaddr = 7, size = 7;
+
+	elf_add_symbols(&elf, ".symtab", functions, ARRAY_SIZE(functions));
+	elf_add_symbols(&elf, ".dynsym", dynamic, ARRAY_SIZE(dynamic));
+	elf_end(&elf);
+	ASSERT_INT(open_elf(), 0);
+	ASSERT_INT(image_object(image, "outer", &vaddr, &size), -ENOENT); /* a function */
+	ASSERT_INT(vaddr, 7);
+	ASSERT_INT(image_object(image, "object", &vaddr, &size), 0);
+	ASSERT_INT(vaddr, AT(0x120));
+	ASSERT_INT(size, 8);
+}
+
+static void finds_exported_variables_without_a_table(void)
+{
+	static const struct elf_symbol dynamic[] = {
+		{ "exported", AT(0x600), 16, STT_OBJECT, STB_GLOBAL },
+	};
+	uint64_t vaddr, size;
+
+	elf_add_symbols(&elf, ".dynsym", dynamic, ARRAY_SIZE(dynamic));
+	elf_end(&elf);
+	ASSERT_INT(open_elf(), 0);
+	ASSERT_INT(image_object(image, "exported", &vaddr, &size), 0);
+	ASSERT_INT(vaddr, AT(0x600));
+	ASSERT_INT(size, 16);
+	ASSERT_INT(image_object(image, "object", &vaddr, &size), -ENOENT);
+}
+
 static void finds_symbols_by_name(void)
 {
 	static const struct elf_symbol dynamic[] = {
@@ -492,6 +526,8 @@ static void opens_the_vdso(void)
 
 static CU_TestInfo tests[] = {
 	{ "names addresses", names_addresses },
+	{ "finds variables with their size", finds_variables_with_their_size },
+	{ "finds exported variables without a table", finds_exported_variables_without_a_table },
 	{ "finds symbols by name", finds_symbols_by_name },
 	{ "reads the build id", reads_the_build_id },
 	{ "knows the bias", knows_the_bias },

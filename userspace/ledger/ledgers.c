@@ -73,19 +73,19 @@ static void end(struct ledger_of *of)
 	of->ended = true;
 }
 
-/* It is described when its tables can be read. */
-static void try_open(struct ledger_of *of, const struct recording *rec, uint64_t time_ns)
+/* It is described when its tables can be read. Whether there was something to try. */
+static bool try_open(struct ledger_of *of, const struct recording *rec, uint64_t time_ns)
 {
 	const struct rec_jvm *jvm = rec_jvm_get(rec, of->jvm);
 	struct vm_kind kind;
 	int err;
 
 	if (of->ended || of->ledger || !jvm || !jvm->major || time_ns < of->retry_ns)
-		return;
+		return false;
 	kind = (struct vm_kind){ .major = jvm->major, .gc_name = rec_text(rec, jvm->gc_name) };
 	err = ledger_open(jvm->pid, &kind, &of->ledger);
 	if (!err)
-		return;
+		return true;
 	of->retry_ns = time_ns + RETRY_NS;
 	of->tries++;
 	if (err == -ESRCH || of->tries == TRIES_MAX) {
@@ -93,6 +93,7 @@ static void try_open(struct ledger_of *of, const struct recording *rec, uint64_t
 			 strerror(-err));
 		of->ended = true;
 	}
+	return true;
 }
 
 /* ---- when */
@@ -136,15 +137,17 @@ static void count(struct ledger_of *of, struct recording *rec, uint64_t time_ns)
 		of->due_ns = time_ns;
 }
 
-static void tick(struct ledger_of *of, struct recording *rec)
+/* Whether it did something that takes a while: opened the JVM, or began a ledger. */
+static bool tick(struct ledger_of *of, struct recording *rec, bool may_begin)
 {
 	uint64_t time_ns = now_ns();
+	bool opens = may_begin && try_open(of, rec, time_ns), begins;
 
-	try_open(of, rec, time_ns);
 	if (!of->ledger)
-		return;
+		return opens;
 	count(of, rec, time_ns);
-	if (of->ledger && !ledger_is_reading(of->ledger) && time_ns >= of->due_ns) {
+	begins = of->ledger && may_begin && !ledger_is_reading(of->ledger) && time_ns >= of->due_ns;
+	if (begins) {
 		of->began_ns = time_ns;
 		if (ledger_begin(of->ledger, !of->had_first))
 			of->due_ns = time_ns + NS_PER_S;
@@ -153,13 +156,23 @@ static void tick(struct ledger_of *of, struct recording *rec)
 	if (of->ledger && ledger_is_reading(of->ledger) &&
 	    ledger_step(of->ledger, time_ns + STEP_NS))
 		finish_reading(of, rec, now_ns());
+	return opens || begins;
 }
 
 void ledgers_tick(struct ledgers *ledgers, struct recording *rec)
 {
+	bool may_begin = true;
+
 	add_new(ledgers, rec);
-	for (size_t i = 0; i < ledgers->count; i++)
-		tick(&ledgers->items[i], rec);
+	/* One at a time: there may be dozens, and the ring waits. */
+	for (size_t n = 0; n < ledgers->count; n++) {
+		size_t at = (ledgers->next + n) % ledgers->count;
+
+		if (tick(&ledgers->items[at], rec, may_begin)) {
+			ledgers->next = at + 1;
+			may_begin = false;
+		}
+	}
 }
 
 void ledgers_finish(struct ledgers *ledgers, struct recording *rec)

@@ -19,6 +19,7 @@ struct ledgers {
 	struct ledger_of *items; /* owned */
 	size_t count;
 	size_t capacity;
+	size_t next;   /* whose turn it is to begin */
 	uint32_t jvms; /* of the recording that were looked at for new ones */
 };
 

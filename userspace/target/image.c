@@ -26,6 +26,8 @@ struct image {
 	size_t build_id_size;
 	struct symbols dynamic;
 	struct symbols full;
+	struct symbols objects; /* see find_object() */
+	bool objects_read;
 	bool dynamic_read;
 	bool full_read;
 };
@@ -171,6 +173,7 @@ void image_close(struct image *image)
 		return;
 	symbols_free(&image->dynamic);
 	symbols_free(&image->full);
+	symbols_free(&image->objects);
 	elffile_close(&image->file);
 	elffile_close(&image->debug);
 	free(image->name);
@@ -321,14 +324,25 @@ int image_symbol(struct image *image, const char *name, bool dynamic_only, uint6
 	return 0;
 }
 
-int image_object(struct image *image, const char *name, uint64_t *vaddr, uint64_t *size)
+/* Where .symtab is, the table of functions is not needed, which takes long to sort. */
+static const struct symbol *find_object(struct image *image, const char *name)
 {
 	const struct symbol *symbol;
 
+	if (!image->objects_read)
+		symbols_read_objects(&image->file, ".symtab", &image->objects);
+	image->objects_read = true;
+	if (image->objects.count)
+		return symbols_named(&image->objects, name);
 	read_full(image);
 	symbol = symbols_named(&image->full, name);
-	if (!symbol)
-		symbol = symbols_named(&image->dynamic, name);
+	return symbol ? symbol : symbols_named(&image->dynamic, name);
+}
+
+int image_object(struct image *image, const char *name, uint64_t *vaddr, uint64_t *size)
+{
+	const struct symbol *symbol = find_object(image, name);
+
 	if (!symbol)
 		return -ENOENT;
 	*vaddr = symbol->vaddr;
@@ -369,5 +383,6 @@ bool image_has_symtab(struct image *image)
 size_t image_memory(const struct image *image)
 {
 	return sizeof(*image) + elffile_memory(&image->file) + elffile_memory(&image->debug) +
-	       symbols_memory(&image->dynamic) + symbols_memory(&image->full);
+	       symbols_memory(&image->dynamic) + symbols_memory(&image->full) +
+	       symbols_memory(&image->objects);
 }

@@ -42,7 +42,7 @@ static uint8_t kind_of(const Elf64_Sym *from)
 	}
 }
 
-static void fill(const uint8_t *table, size_t size, struct symbols *out)
+static void fill(const uint8_t *table, size_t size, bool objects, struct symbols *out)
 {
 	struct cursor c = cursor_of(table, size);
 	Elf64_Sym from;
@@ -53,6 +53,8 @@ static void fill(const uint8_t *table, size_t size, struct symbols *out)
 		if (!is_defined(&from, out->names_size))
 			continue;
 		type = ELF64_ST_TYPE(from.st_info);
+		if (objects && type != STT_OBJECT)
+			continue;
 		out->items[out->count++] = (struct symbol){
 			.vaddr = (uint32_t)from.st_value,
 			.size = from.st_size > UINT32_MAX ? UINT32_MAX : (uint32_t)from.st_size,
@@ -115,7 +117,7 @@ static void sort(struct symbols *symbols)
 }
 
 static int read_tables(const struct elffile *file, const struct elffile_section *table,
-		       const struct elffile_section *names, struct symbols *out)
+		       const struct elffile_section *names, bool objects, struct symbols *out)
 {
 	uint8_t *bytes = NULL;
 	uint8_t *text;
@@ -132,12 +134,13 @@ static int read_tables(const struct elffile *file, const struct elffile_section 
 		return err;
 	out->items = calloc(table->size / sizeof(Elf64_Sym) + 1, sizeof(*out->items));
 	if (out->items)
-		fill(bytes, table->size, out);
+		fill(bytes, table->size, objects, out);
 	free(bytes);
 	return out->items ? 0 : -ENOMEM;
 }
 
-int symbols_read(const struct elffile *file, const char *section_name, struct symbols *out)
+static int read_section(const struct elffile *file, const char *section_name, bool objects,
+			struct symbols *out)
 {
 	const struct elffile_section *table = elffile_section(file, section_name);
 	struct symbols symbols = { 0 };
@@ -147,7 +150,7 @@ int symbols_read(const struct elffile *file, const char *section_name, struct sy
 		return -ENOENT;
 	if (table->link >= file->section_count)
 		return -ENOEXEC;
-	err = read_tables(file, table, &file->sections[table->link], &symbols);
+	err = read_tables(file, table, &file->sections[table->link], objects, &symbols);
 	if (err) {
 		symbols_free(&symbols);
 		return err;
@@ -155,6 +158,16 @@ int symbols_read(const struct elffile *file, const char *section_name, struct sy
 	sort(&symbols);
 	*out = symbols;
 	return 0;
+}
+
+int symbols_read(const struct elffile *file, const char *section_name, struct symbols *out)
+{
+	return read_section(file, section_name, false, out);
+}
+
+int symbols_read_objects(const struct elffile *file, const char *section_name, struct symbols *out)
+{
+	return read_section(file, section_name, true, out);
 }
 
 const struct symbol *symbols_named(const struct symbols *symbols, const char *name)

@@ -36,6 +36,11 @@ struct symbol {
  */
 int symbols_read(const struct elffile *file, const char *section_name, struct symbols *out);
 
+/*
+ * The same with variables only: some thousand instead of 70,000, read in a tenth of the time.
+ */
+int symbols_read_objects(const struct elffile *file, const char *section_name, struct symbols *out);
+
 /* By name, without the version ("@@GLIBC_2.2.5") it may carry, or NULL. */
 const struct symbol *symbols_named(const struct symbols *symbols, const char *name);
 
