@@ -30,11 +30,11 @@ _jvmscope_options() {
 		echo "$common -p --pid --all -d --duration -f --file --format -e --events
 			--max-overhead -F --frequency --max-depth --cpu-event --ring-size --chunk --max-size
 			--max-age --trie --filter
-			--threads --lines --annotate --strict --no-progress --color --"
+			--metric --threads --lines --annotate --strict --no-progress --color --"
 		;;
 	ps) echo "$common --json" ;;
 	doctor) echo "$common -p --pid --color" ;;
-	convert) echo "$common -o --output --format --trie --filter --threads --lines
+	convert) echo "$common -o --output --format --trie --filter --metric --threads --lines
 			--annotate --strict" ;;
 	trie) echo "$common -o --output --format --name --from --escaped" ;;
 	version | help) echo "$common" ;;
@@ -50,6 +50,7 @@ _jvmscope_values() {
 	--filter) echo 'mark fold drop off' ;;
 	-e | --events) echo 'cpu native native=libc class counter all' ;;
 	--max-overhead) echo 'none' ;;
+	--metric) echo 'cpu native_alloc native_live' ;;
 	--cpu-event) echo 'auto cycles cpu-clock' ;;
 	--color) echo 'auto always never' ;;
 	-F | --frequency) echo '99 199 499 997' ;;

@@ -185,9 +185,15 @@ static int compare_lines(const void *a, const void *b, void *context)
 	return x_depth < y_depth ? -1 : x_depth > y_depth;
 }
 
+/* Samples of CPU time, as everybody counts them; bytes of memory. */
+static int64_t amount(const struct rec_total *total)
+{
+	return total->key.metric == REC_CPU ? total->count : total->value;
+}
+
 static bool is_wanted(const struct document *doc, const struct rec_total *total)
 {
-	return total->key.metric == doc->options->metric && total->count;
+	return total->key.metric == doc->options->metric && amount(total);
 }
 
 /* Without threads most rows differ by thread only: one line a stack leaves little to sort. */
@@ -206,7 +212,7 @@ static int collect_stacks(struct document *doc, const struct rec_total *totals, 
 			doc->lines[doc->count++].stack = stack;
 			line_of[stack] = doc->count;
 		}
-		doc->lines[line_of[stack] - 1].count += totals[i].count;
+		doc->lines[line_of[stack] - 1].count += amount(&totals[i]);
 	}
 	free(line_of);
 	return 0;
@@ -228,7 +234,7 @@ static int collect_lines(struct document *doc)
 		doc->lines[doc->count++] = (struct line){
 			.stack = totals[i].key.stack,
 			.root = doc->thread_label[totals[i].key.thread],
-			.count = totals[i].count,
+			.count = amount(&totals[i]),
 		};
 	}
 	return 0;
@@ -256,6 +262,8 @@ static int write_line(const struct document *doc, const struct line *line, FILE 
 	uint32_t depth = depth_of(line, &stack);
 
 	errno = 0;
+	if (!depth)
+		fputs("[unknown]", out);
 	for (uint32_t i = 0; i < depth; i++) {
 		size_t len;
 		const char *text = intern_get(&doc->labels, label_at(doc, line, &stack, i), &len);

@@ -217,6 +217,20 @@ static int set_filter(struct options *options, const char *arg)
 	return 0;
 }
 
+static int set_metric(struct options *options, const char *arg)
+{
+	const char *names[REC_METRIC_NR];
+	int at;
+
+	for (int metric = 0; metric < REC_METRIC_NR; metric++)
+		names[metric] = rec_metric_info((enum rec_metric)metric)->name;
+	at = choice(arg, names, REC_METRIC_NR);
+	if (at < 0)
+		return at;
+	options->metric = (enum rec_metric)at;
+	return 0;
+}
+
 static int set_output(struct options *options, const char *arg)
 {
 	return set_word(arg, &options->output);
@@ -270,7 +284,7 @@ static const struct option_row rows[] = {
 	{ 0, OPTION_RECORD | OPTION_CONVERT, "format", "F", set_format,
 	  .help = "format of - and of files whose suffix names none; of a single -f in any case" },
 	{ 'e', OPTION_RECORD, "events", "LIST", set_events,
-	  .help = "what to record, of cpu, native (the JVM's own native memory), native=libc (that of every caller of malloc), class, counter, all; cpu when not given; -NAME takes one away from the default" },
+	  .help = "what to record, of cpu, native (the JVM's own native memory), native=libc (that of every caller of malloc), class, counter, all; cpu,native when not given; -NAME takes one away from the default" },
 	{ 0, OPTION_RECORD, "max-overhead", "PCT|none", set_overhead,
 	  .expects = "per cent of one core from 0.1 to 100, or none",
 	  .help = "what probes may cost each target, 2 when not given; above it less is recorded, and the outputs say so. none: exact in any case" },
@@ -300,6 +314,9 @@ static const struct option_row rows[] = {
 	{ 0, OPTION_RECORD | OPTION_CONVERT, "filter", "MODE", set_filter,
 	  .expects = "mark, fold, drop or off",
 	  .help = "what the rules do: mark, the default, gives each Java frame its rule and counts; fold makes each run of library frames one [library] frame; drop also drops samples without an application frame; off does nothing" },
+	{ 0, OPTION_RECORD | OPTION_CONVERT, "metric", "NAME", set_metric,
+	  .expects = "cpu, native_alloc or native_live",
+	  .help = "collapsed: what is counted: cpu, the default, in samples; native_alloc or native_live, in bytes" },
 	{ 0, OPTION_RECORD | OPTION_CONVERT, "threads", NULL, FLAG(threads),
 	  .help = "collapsed: the thread as root frame" },
 	{ 0, OPTION_RECORD | OPTION_CONVERT, "lines", NULL, FLAG(lines),
@@ -520,7 +537,7 @@ static int check(enum option_command command, const struct options *options)
 int options_parse(enum option_command command, int argc, char **argv, struct options *out)
 {
 	struct options options = {
-		.events = LIVE_EVENT_CPU,
+		.events = LIVE_EVENT_CPU | LIVE_EVENT_NATIVE,
 		.max_overhead = OPTIONS_OVERHEAD_DEFAULT,
 		.frequency = OPTIONS_HZ_DEFAULT,
 		.max_depth = 1024,

@@ -9,6 +9,7 @@
 
 #include "live/live.h"
 #include "model/filter.h"
+#include "model/recording.h"
 
 struct exporter;
 
@@ -64,6 +65,7 @@ struct options {
 	enum live_clock clock;
 	const char *trie; /* a file or "none"; NULL: the built-in rules */
 	enum filter_mode filter;
+	enum rec_metric metric; /* collapsed */
 	bool threads;
 	bool lines;
 	bool annotate;

@@ -298,7 +298,7 @@ static int export_to(const struct exporter *exporter, const struct outputs *outp
 {
 	static const cookie_io_functions_t calls = { .write = sink_write };
 	struct export_options how = {
-		.metric = REC_CPU,
+		.metric = outputs->options->metric,
 		.lines = outputs->options->lines,
 		.annotate = outputs->options->annotate,
 		.threads = outputs->options->threads,
