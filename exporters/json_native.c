@@ -97,8 +97,13 @@ static void write_sites(struct json_stream *json, const struct recording *rec)
 {
 	json_key(json, "sites");
 	json_array(json);
-	for (uint32_t id = 1; id <= rec_native_site_count(rec) && !json->err; id++)
-		write_site(json, rec, rec_native_site_get(rec, id));
+	for (uint32_t id = 1; id <= rec_native_site_count(rec) && !json->err; id++) {
+		const struct rec_native_site *site = rec_native_site_get(rec, id);
+
+		/* One whose stack was not known yet has moved. */
+		if (site->allocated_blocks || site->freed_blocks)
+			write_site(json, rec, site);
+	}
 	json_array_end(json);
 }
 

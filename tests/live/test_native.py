@@ -67,7 +67,7 @@ def check_sites(sites, truth, jdk):
             expect(jdk.major >= 24 or names[1].startswith("Unsafe_AllocateMemory0"), "%s" % names)
 
 
-@test("native sites", quick=["late"],
+@test("native sites", quick=["late"], modes=("full", "jdks"),
       params={"late": {"nmt": "off"}, "late, NMT summary": {"nmt": "summary"},
               "late, NMT detail": {"nmt": "detail"}})
 def native_sites(run, nmt):
@@ -147,7 +147,7 @@ def native_budget(run):
                                                   truth["ops_per_s"]))
 
 
-@test("native memory of a library", quick=True)
+@test("native memory of a library", quick=True, modes=("full", "jdks"))
 def native_libc(run):
     jvm = run.java("ZipLeak", flags=["-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"], wait=True,
                    hold=60)

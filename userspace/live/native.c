@@ -17,12 +17,16 @@
 
 #define GROUP "native"
 
-/* The 3-argument os::malloc and the other one are both whole; so are the two of strdup. */
+/*
+ * Both os::malloc are whole, and so are the two of strdup; of realloc in JDK 11, while later the
+ * first one calls the other.
+ */
 static const struct probe vm_probes[] = {
 	{ "_ZN2os6mallocEm@", PROBE_CALL, JVS_NATIVE_MALLOC },
 	{ "_ZN2os6mallocEm@RK15NativeCallStack", PROBE_CALL, JVS_NATIVE_MALLOC },
 	{ "_ZN2os6strdupEPKc@", PROBE_CALL, JVS_NATIVE_STRDUP },
 	{ "_ZN2os16strdup_check_oomEPKc@", PROBE_CALL, JVS_NATIVE_STRDUP },
+	{ "_ZN2os7reallocEPvm@", PROBE_CALL, JVS_NATIVE_REALLOC },
 	{ "_ZN2os7reallocEPvm@RK15NativeCallStack", PROBE_CALL, JVS_NATIVE_REALLOC },
 };
 

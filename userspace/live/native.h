@@ -56,7 +56,7 @@ struct native_target {
 
 /* A site of the kernel, as far as the recording knows it. */
 struct native_site {
-	uint32_t id; /* of the recording; 0: not yet there */
+	uint32_t id; /* of the recording, which adds up sites of equal stacks; 0: not yet there */
 	uint32_t stack;
 	int64_t told_blocks[2]; /* to the totals: allocated, live */
 	int64_t told_bytes[2];

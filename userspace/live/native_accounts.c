@@ -222,17 +222,11 @@ static void tell_site(struct native *native, const struct process *p, struct rec
 	const struct jvs_native_site *from = &native->sites[number];
 	struct native_site *known = &native->known[number];
 	struct native_target *t = &native->targets[p->index];
-	struct rec_native_site site = { .jvm = p->rec_jvm, .stack = known->stack };
-	struct rec_native_site *row;
+	struct rec_native_site site = { .jvm = p->rec_jvm, .stack = known->stack }, *row;
 
 	site.tag = native_tag(t, rec, from->tag);
 	site.use = from->use == JVS_NATIVE_HEAP ? REC_NATIVE_HEAP : REC_NATIVE_UNKNOWN_FREE;
-	if (!known->id)
-		known->id = rec_native_site(rec, &site);
-	row = rec_native_site_get(rec, known->id);
-	if (!row)
-		return;
-	row->stack = known->stack;
+	row = &site;
 	row->allocated_blocks =
 		blocks_of(from->allocated_blocks + (uint64_t)more_blocks(t, from, known));
 	row->allocated_bytes = (int64_t)from->allocated_bytes + (int64_t)more_bytes(t, from, known);
@@ -244,6 +238,7 @@ static void tell_site(struct native *native, const struct process *p, struct rec
 		row->allocated_bytes - (int64_t)(from->allocated_bytes - from->untracked_bytes);
 	row->error_bytes = sqrt((double)from->variance * JVS_NATIVE_VARIANCE);
 	tell_totals(rec, row, known);
+	known->id = rec_native_site(rec, row);
 }
 
 /* ---- the blocks that live */
@@ -325,6 +320,7 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 	if (!p->rec_jvm)
 		return;
 	resolve_sites(native, d);
+	rec_native_forget_sites(rec, p->rec_jvm);
 	for (uint32_t i = 1; i < count; i++)
 		if (native->sites[i].target == p->index && is_used(&native->sites[i]))
 			tell_site(native, p, rec, i);

@@ -2,9 +2,11 @@
 #include "model/native.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map64.h"
 #include "model/recording_impl.h"
 
 #define MAX_EVENTS 65536
@@ -18,6 +20,7 @@ struct rows {
 
 struct rec_native {
 	struct rows sites;
+	struct map64 by_key; /* of sites, to their ids */
 	struct rows counts;
 	struct rows budgets;
 	struct rows events;
@@ -72,16 +75,72 @@ static void *add_row(struct recording *rec, struct rows *rows, size_t size, uint
 
 /* ---- sites */
 
+/* Strings and stacks are below 2^28 and 2^21, JVMs below 2^17: equal keys are rare, and looked at.
+ */
+static uint64_t site_key(const struct rec_native_site *site)
+{
+	return (uint64_t)site->stack << 43 ^ (uint64_t)site->tag << 20 ^ (uint64_t)site->jvm << 2 ^
+	       (uint64_t)site->use;
+}
+
+static struct rec_native_site *find_site(const struct rec_native *native,
+					 const struct rec_native_site *site)
+{
+	struct rec_native_site *sites = native->sites.items, *found;
+	uint32_t id;
+
+	if (!sites || !map64_get(&native->by_key, site_key(site), &id))
+		return NULL;
+	found = &sites[id - 1];
+	return found->jvm == site->jvm && found->stack == site->stack && found->tag == site->tag &&
+			       found->use == site->use
+		       ? found
+		       : NULL;
+}
+
+static void add_to_site(struct rec_native_site *to, const struct rec_native_site *from)
+{
+	to->allocated_blocks += from->allocated_blocks;
+	to->allocated_bytes += from->allocated_bytes;
+	to->freed_blocks += from->freed_blocks;
+	to->freed_bytes += from->freed_bytes;
+	to->untracked_blocks += from->untracked_blocks;
+	to->untracked_bytes += from->untracked_bytes;
+	to->error_bytes = hypot(to->error_bytes, from->error_bytes);
+}
+
 uint32_t rec_native_site(struct recording *rec, const struct rec_native_site *site)
 {
 	struct rec_native *native = native_of(rec);
 	struct rec_native_site *row;
 
+	uint32_t id;
+
+	row = native ? find_site(native, site) : NULL;
+	if (row) {
+		add_to_site(row, site);
+		return (uint32_t)(row - (struct rec_native_site *)native->sites.items) + 1;
+	}
 	row = native ? add_row(rec, &native->sites, sizeof(*row), REC_MAX_NATIVE_SITES) : NULL;
 	if (!row)
 		return 0;
 	*row = *site;
-	return native->sites.count;
+	id = native->sites.count;
+	if (map64_set(&native->by_key, site_key(site), id))
+		rec->err = -ENOMEM;
+	return id;
+}
+
+void rec_native_forget_sites(struct recording *rec, uint32_t jvm)
+{
+	struct rec_native_site *sites = rec->native ? rec->native->sites.items : NULL;
+
+	for (uint32_t i = 0; sites && i < rec->native->sites.count; i++)
+		if (sites[i].jvm == jvm)
+			sites[i] = (struct rec_native_site){ .jvm = jvm,
+							     .stack = sites[i].stack,
+							     .tag = sites[i].tag,
+							     .use = sites[i].use };
 }
 
 struct rec_native_site *rec_native_site_get(const struct recording *rec, uint32_t id)
@@ -177,6 +236,7 @@ void rec_native_free(struct rec_native *native)
 	if (!native)
 		return;
 	free(native->sites.items);
+	map64_free(&native->by_key);
 	free(native->counts.items);
 	free(native->budgets.items);
 	free(native->events.items);

@@ -52,8 +52,13 @@ static inline int64_t rec_native_live_bytes(const struct rec_native_site *site)
 	return site->allocated_bytes - site->freed_bytes - site->untracked_bytes;
 }
 
-/* Always adds. Returns the id, 0 when memory is out or there are too many. */
+/*
+ * Adds to the site of the same JVM, stack, tag and use, made when it is new. Returns the id, 0 when
+ * memory is out or there are too many.
+ */
 uint32_t rec_native_site(struct recording *rec, const struct rec_native_site *site);
+/* Sets all numbers of a JVM's sites to 0: they are told anew. */
+void rec_native_forget_sites(struct recording *rec, uint32_t jvm);
 struct rec_native_site *rec_native_site_get(const struct recording *rec, uint32_t id);
 uint32_t rec_native_site_count(const struct recording *rec);
 
