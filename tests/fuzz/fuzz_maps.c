@@ -4,25 +4,36 @@
 
 #include "fuzz/fuzz.h"
 #include "target/container.h"
-#include "target/maps.h"
+#include "target/smaps.h"
 
-/* A maps file, and the same bytes as a cgroup path. */
+static void check_maps(const struct maps *maps, size_t size)
+{
+	for (size_t i = 0; i < maps->count; i++) {
+		FUZZ_ASSERT(maps->items[i].start < maps->items[i].end);
+		FUZZ_ASSERT(i == 0 || maps->items[i - 1].end <= maps->items[i].start);
+		FUZZ_ASSERT(maps_find(maps, maps->items[i].start) == &maps->items[i]);
+		FUZZ_ASSERT(strlen(maps->items[i].path) < size);
+	}
+}
+
+/* A maps file, the same bytes as smaps, and as a cgroup path. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	char *text = fuzz_text(bytes, size);
+	char *again = fuzz_text(bytes, size);
 	struct container container = { 0 };
+	struct smaps smaps;
 	struct maps maps;
 
 	container_of_path(text, &container);
-	if (maps_parse(text, &maps))
-		return 0;
-	for (size_t i = 0; i < maps.count; i++) {
-		FUZZ_ASSERT(maps.items[i].start < maps.items[i].end);
-		FUZZ_ASSERT(i == 0 || maps.items[i - 1].end <= maps.items[i].start);
-		FUZZ_ASSERT(maps_find(&maps, maps.items[i].start) == &maps.items[i]);
-		FUZZ_ASSERT(strlen(maps.items[i].path) < size);
+	if (!maps_parse(text, &maps)) {
+		check_maps(&maps, size);
+		maps_find_file(&maps, "libjvm.so");
+		maps_free(&maps);
 	}
-	maps_find_file(&maps, "libjvm.so");
-	maps_free(&maps);
+	if (!smaps_parse(again, &smaps)) {
+		check_maps(&smaps.maps, size);
+		smaps_free(&smaps);
+	}
 	return 0;
 }

@@ -271,6 +271,7 @@ static void without_the_list_classes_show_the_mappings(void)
 		.memory = &vm, .target = t, .maps = &maps, .witnesses = &vm.witnesses, .found = note
 	};
 	struct seen seen = { .count = 0 };
+	void *constants;
 	uint64_t *klass = mmap(NULL, 2 * MEMORY_PAGE, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -279,8 +280,9 @@ static void without_the_list_classes_show_the_mappings(void)
 	head = (uintptr_t)loader;
 	loader[0] = (uintptr_t)klass;
 	klass[1] = 8;
-	klass[2] = (uintptr_t)malloc(1 << 20);
-	CU_ASSERT_FATAL(klass[2] != 0);
+	constants = malloc(1 << 20);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(constants);
+	klass[2] = (uintptr_t)constants;
 	m->cld_head = (uintptr_t)&head;
 	m->cld_klasses = 0;
 	m->cld_next = 8;
@@ -290,9 +292,9 @@ static void without_the_list_classes_show_the_mappings(void)
 	ASSERT_INT(maps_read(getpid(), &maps), 0);
 	memory_metaspace(&walk);
 	ASSERT_INT(seen.count, 2);
-	ASSERT_INT(seen.areas[0].use, VM_CLASS_SPACE);
-	CU_ASSERT(seen.areas[0].start <= (uintptr_t)klass && seen.areas[0].end > (uintptr_t)klass);
-	ASSERT_INT(seen.areas[1].use, VM_METASPACE);
+	ASSERT_INT(seen.areas[0].use, VM_METASPACE);
+	ASSERT_INT(seen.areas[1].use, VM_CLASS_SPACE);
+	CU_ASSERT(seen.areas[1].start <= (uintptr_t)klass && seen.areas[1].end > (uintptr_t)klass);
 	CU_ASSERT_TRUE(seen.areas[0].loose && seen.areas[1].loose);
 	/* The next look need not find them. */
 	head = 0;
@@ -305,9 +307,16 @@ static void without_the_list_classes_show_the_mappings(void)
 	klass[1] = (uint32_t)-8;
 	seen.count = 0;
 	memory_metaspace(&walk);
+	ASSERT_INT(seen.count, 0);
+	/* Without a class space all is metaspace. */
+	klass[1] = 8;
+	klass[2] = (uintptr_t)&klass[8];
+	seen.count = 0;
+	memory_metaspace(&walk);
 	ASSERT_INT(seen.count, 1);
+	ASSERT_INT(seen.areas[0].use, VM_METASPACE);
 	maps_free(&maps);
-	free((void *)(uintptr_t)klass[2]);
+	free(constants);
 	munmap(klass, 2 * MEMORY_PAGE);
 }
 
@@ -333,7 +342,7 @@ static void classes_of_8_are_found_along_their_links(void)
 	klass[1][0] = (uintptr_t)klass[2];
 	klass[2][1] = (uintptr_t)klass[1];
 	klass[2][2] = (uintptr_t)other; /* whose name is none */
-	klass[1][4] = klass[2][4] = UINT32_MAX;
+	klass[1][4] = klass[2][4] = 8;
 	klass[1][6] = klass[2][6] = (uintptr_t)symbol;
 	other[6] = 0;
 	m->klass_super = 0;

@@ -109,12 +109,13 @@ static void look_at_class(struct class_look *look, uint64_t klass)
 	int32_t layout;
 
 	look->looked++;
-	tell_and_remember(look, VM_CLASS_SPACE, klass);
 	/* Classes of arrays have no constants; their layout is negative. */
 	layout = (int32_t)memory_word(look->walk, klass, m->klass_layout);
-	if (layout >= 0)
-		tell_and_remember(look, VM_METASPACE,
-				  memory_word(look->walk, klass, m->klass_constants));
+	if (layout < 0)
+		return;
+	/* First: without a class space both lie in metaspace. */
+	tell_and_remember(look, VM_METASPACE, memory_word(look->walk, klass, m->klass_constants));
+	tell_and_remember(look, VM_CLASS_SPACE, klass);
 }
 
 static void look_at_loaders(struct class_look *look)
