@@ -316,9 +316,8 @@ static int by_time(const void *left, const void *right)
 
 /* All classes in the order they were loaded: rows are added as they become known. NULL: no memory.
  */
-static const struct rec_class **sort_classes(const struct recording *rec)
+static const struct rec_class **sort_classes(const struct recording *rec, uint32_t count)
 {
-	uint32_t count = rec_class_count(rec);
 	const struct rec_class **rows = calloc((size_t)count + 1, sizeof(*rows));
 
 	for (uint32_t i = 0; rows && i < count; i++)
@@ -332,13 +331,14 @@ static const struct rec_class **sort_classes(const struct recording *rec)
 static void write_events(struct json_stream *json, const struct recording *rec, const char *key,
 			 uint32_t flag)
 {
-	const struct rec_class **rows = sort_classes(rec);
+	uint32_t count = rec_class_count(rec);
+	const struct rec_class **rows = sort_classes(rec, count);
 
 	if (!rows && !json->err)
 		json->err = -ENOMEM;
 	json_key(json, key);
 	json_array(json);
-	for (uint32_t i = 0; i < rec_class_count(rec) && !json->err; i++) {
+	for (uint32_t i = 0; rows && i < count && !json->err; i++) {
 		if ((rows[i]->flags & REC_CLASS_REDEFINED) == flag)
 			write_class(json, rec, rows[i]);
 	}
