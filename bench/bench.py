@@ -77,7 +77,7 @@ def bench_own(jdk):
         jvm = run.java("Big", 60)
         time.sleep(3)
         path = run.output()
-        scope = run.scope("-p", jvm.pid, "-d", 33, "-f", path, "--no-progress")
+        scope = run.scope("-p", jvm.pid, "-e", "cpu", "-d", 33, "-f", path, "--no-progress")
         time.sleep(2)
         before, start = cputime.process_cpu_ns(scope.pid), time.monotonic()
         time.sleep(30)
@@ -104,7 +104,8 @@ def bench_start(jdk, times=9):
         for _ in range(times):
             path = run.output()
             started = time.time_ns()
-            recording = run.finish(run.scope("-p", jvm.pid, "-d", 1, "-F", 997, "-f", path, "-q"), path)
+            recording = run.finish(
+                run.scope("-p", jvm.pid, "-e", "cpu", "-d", 1, "-F", 997, "-f", path, "-q"), path)
             if total(recording.samples()):
                 waits.append((recording.meta["start_time_ns"] - started) / 1e6)
         say("%s: sampling began %.0f ms after the start of the command, median of %d [%.0f..%.0f] "

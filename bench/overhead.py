@@ -52,7 +52,7 @@ class Ours(Nothing):
 
     def on(self):
         path = self.run.output()
-        self.scope = self.run.scope("-p", self.jvm.pid, "-F", self.hz, "-f", path, "-q")
+        self.scope = self.run.scope("-p", self.jvm.pid, "-e", "cpu", "-F", self.hz, "-f", path, "-q")
         self.run.wait_recording(self.scope)
 
     def off(self):
