@@ -76,7 +76,8 @@ static void reads_every_option_of_record(void)
 		ASSERT_INT(options.max_depth, cases[i].max_depth);
 		ASSERT_INT(options.ring_bytes, cases[i].ring_bytes);
 		ASSERT_INT(options.clock, cases[i].clock);
-		ASSERT_INT(options.events, LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS);
+		ASSERT_INT(options.events, LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS |
+						   LIVE_EVENT_COUNTER);
 	}
 }
 
@@ -152,9 +153,10 @@ static void takes_events_away_from_the_default(void)
 	ASSERT_INT(options.events,
 		   LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_COUNTER);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e -native"), 0);
-	ASSERT_INT(options.events, LIVE_EVENT_CPU | LIVE_EVENT_CLASS);
-	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e -cpu,-native,-class"), -EINVAL);
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, "-e -cpu,-native,-class: nothing is left to record"));
+	ASSERT_INT(options.events, LIVE_EVENT_CPU | LIVE_EVENT_CLASS | LIVE_EVENT_COUNTER);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e -cpu,-native,-class,-counter"), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(said, "-e -cpu,-native,-class,-counter: nothing is left to record"));
 }
 
 static void knows_the_memory_of_libc_as_a_part_of_native(void)

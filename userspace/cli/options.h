@@ -41,7 +41,9 @@ enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 #define OPTIONS_HZ_DEFAULT	 99	      /* no divisor of the timers programs use */
 #define OPTIONS_OVERHEAD_DEFAULT 2	      /* per cent */
 #define OPTIONS_OVERHEAD_MIN	 0.1
-#define OPTIONS_EVENTS_TEXT	 128 /* room for the names of all events */
+#define OPTIONS_EVENTS_DEFAULT \
+	(LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_COUNTER)
+#define OPTIONS_EVENTS_TEXT 128 /* room for the names of all events */
 
 /* What the user asked for. Strings point into argv. */
 struct options {
