@@ -11,7 +11,7 @@
 /* JMC holds a chunk in memory, and ends at 2 GiB. */
 #define CHUNK_BYTES (32u << 20)
 
-static int put_chunk(void *ctx, const struct jfr_finished_chunk *chunk)
+static int put_chunk(void *ctx, const struct jfr_finished_segment *chunk)
 {
 	FILE *out = ctx;
 
@@ -27,7 +27,7 @@ static int put_sample(struct jfr_writer *writer, const struct recording *rec,
 	jfr_writer_sample(writer, rec, sample);
 	if (jfr_writer_size(writer) < CHUNK_BYTES)
 		return 0;
-	return jfr_writer_chunk(writer, rec, sample->time_ns, -1);
+	return jfr_writer_segment(writer, rec, sample->time_ns, -1);
 }
 
 static int put_samples(struct jfr_writer *writer, const struct recording *rec)
@@ -114,7 +114,7 @@ int jfr_export(const struct recording *rec, const struct export_options *options
 	rec_samples(rec, &count);
 	err = count ? put_samples(writer, rec) : put_totals(writer, rec);
 	if (!err)
-		err = jfr_writer_chunk(writer, rec, rec_meta_get(rec)->end_time_ns, -1);
+		err = jfr_writer_segment(writer, rec, rec_meta_get(rec)->end_time_ns, -1);
 	jfr_writer_close(writer);
 	errno = 0;
 	if (!err && fflush(out))

@@ -122,7 +122,7 @@ static int add_chunk(struct making *making, uint64_t count)
 		jfr_writer_sample(making->writer, making->rec, &sample);
 	}
 	making->end_ns += CHUNK_NS;
-	return jfr_writer_chunk(making->writer, making->rec, making->end_ns, 0.5);
+	return jfr_writer_segment(making->writer, making->rec, making->end_ns, 0.5);
 }
 
 static int end(struct making *making)

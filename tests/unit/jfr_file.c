@@ -48,17 +48,36 @@ static void teardown(void)
 	CU_ASSERT(rmdir(folder) == 0);
 }
 
-static void open_file(uint64_t max_bytes, uint64_t max_age_ns)
+/* Chunks of so many segments at most. */
+static void open_segments(uint64_t max_bytes, uint64_t max_age_ns, unsigned int segments)
 {
 	const struct jfr_file_limits limits = { max_bytes, max_age_ns };
-	struct jfr_writer_options options = { .sink = jfr_file_append };
+	struct jfr_writer_options options = {
+		.sink = jfr_file_append,
+		.chunk_bytes = segments > 1 ? UINT64_MAX : 0,
+		.chunk_ns = (uint64_t)segments * CHUNK_NS,
+	};
 
 	ASSERT_INT(jfr_file_open(path, &limits, &file), 0);
 	options.ctx = file;
 	ASSERT_INT(jfr_writer_open(&options, rec, &writer), 0);
 }
 
-/* A chunk of a second. */
+static void open_file(uint64_t max_bytes, uint64_t max_age_ns)
+{
+	open_segments(max_bytes, max_age_ns, 1);
+}
+
+static void close_file(void)
+{
+	jfr_writer_close(writer);
+	jfr_file_close(file);
+	writer = NULL;
+	file = NULL;
+	now_ns = rec_meta(rec)->start_time_ns;
+}
+
+/* A chunk or segment of a second. */
 static int add_chunk(void)
 {
 	struct rec_sample sample = { .time_ns = now_ns };
@@ -66,7 +85,7 @@ static int add_chunk(void)
 	for (int i = 0; i < 100; i++)
 		jfr_writer_sample(writer, rec, &sample);
 	now_ns += CHUNK_NS;
-	return jfr_writer_chunk(writer, rec, now_ns, -1);
+	return jfr_writer_segment(writer, rec, now_ns, -1);
 }
 
 static uint8_t *read_file(size_t *size)
@@ -174,35 +193,118 @@ static void a_kill_at_any_moment_leaves_the_chunks(void)
 			ASSERT_INT(seen.samples, call < 5 ? 200 : 300);
 			ASSERT_INT(seen.undeclared, call < 5 ? 2 : call < APPEND_CALLS);
 		}
-		jfr_writer_close(writer);
-		jfr_file_close(file);
-		writer = NULL;
-		file = NULL;
-		now_ns = rec_meta(rec)->start_time_ns;
+		close_file();
 		unlink(path);
 	}
 }
 
-static void a_full_disk_leaves_the_file_as_it_was(void)
+static void a_kill_at_any_moment_leaves_the_segments(void)
+{
+	for (int call = 1; call <= APPEND_CALLS; call++) {
+		struct seen seen = { 0 };
+		int chunks;
+
+		open_segments(0, 0, 9);
+		ASSERT_INT(add_chunk(), 0);
+		ASSERT_INT(add_chunk(), 0);
+		chunks = look_when_ended(call, &seen);
+		ASSERT_INT(chunks, call < GIVEN ? -1 : 1);
+		if (call >= GIVEN) {
+			/* The fifth call is what makes it longer, the last one uncovers its events.
+			 */
+			ASSERT_INT(seen.end_ns, 1700000002000000000 + (call < 5 ? 0 : CHUNK_NS));
+			ASSERT_INT(seen.samples, call < APPEND_CALLS ? 200 : 300);
+			ASSERT_INT(seen.undeclared, call < APPEND_CALLS);
+		}
+		close_file();
+		unlink(path);
+	}
+}
+
+static void check_full_disk(unsigned int segments)
 {
 	size_t size, now;
 	uint8_t *before, *after;
+	int failed = 0;
 
-	open_file(0, 0);
+	open_segments(0, 0, segments);
 	ASSERT_INT(add_chunk(), 0);
 	ASSERT_INT(add_chunk(), 0);
 	before = read_file(&size);
 	for (int call = 1; call < APPEND_CALLS; call++) {
 		fake_disk = (struct fake_disk){ .full_at = call };
 		if (!add_chunk())
-			continue; /* the calls that need no room */
+			break; /* the calls that need no room */
+		failed++;
 		after = read_file(&now);
 		ASSERT_INT(now, size);
 		ASSERT_INT(memcmp(before, after, size), 0);
-		ASSERT_INT(jfr_file_chunks(file), 2);
+		ASSERT_INT(jfr_file_chunks(file), segments > 1 ? 1 : 2);
 		free(after);
 	}
+	ASSERT_INT(failed, 4);
 	free(before);
+}
+
+static void a_full_disk_leaves_the_file_as_it_was(void)
+{
+	check_full_disk(1);
+}
+
+static void a_full_disk_leaves_the_segments_as_they_were(void)
+{
+	check_full_disk(9);
+}
+
+static void segments_are_parts_of_chunks(void)
+{
+	struct seen seen = { 0 };
+
+	open_segments(0, 0, 3);
+	for (int i = 1; i <= 7; i++) {
+		seen = (struct seen){ 0 };
+		ASSERT_INT(add_chunk(), 0);
+		ASSERT_INT(look(&seen), (i + 2) / 3);
+		ASSERT_INT(jfr_file_chunks(file), (i + 2) / 3);
+		ASSERT_INT(seen.samples, 100 * i);
+		ASSERT_INT(seen.undeclared, 0);
+		ASSERT_INT(seen.end_ns, now_ns);
+	}
+}
+
+/* The segment that is too much belongs to the last chunk, which then stays. */
+static void segments_are_kept_with_their_chunk(void)
+{
+	struct seen seen = { 0 };
+	uint64_t max_bytes, largest = 0;
+
+	open_file(0, 0);
+	ASSERT_INT(add_chunk(), 0);
+	max_bytes = jfr_file_size(file) * 4;
+	close_file();
+	unlink(path);
+	open_segments(max_bytes, 0, 4);
+	for (int i = 1; i <= 40; i++) {
+		seen = (struct seen){ 0 };
+		ASSERT_INT(add_chunk(), 0);
+		ASSERT_INT(look(&seen), jfr_file_chunks(file));
+		CU_ASSERT_FATAL(jfr_file_size(file) <= max_bytes);
+		ASSERT_INT(seen.end_ns, now_ns);
+		ASSERT_INT(seen.end_ns - seen.first_ns, seen.samples * (CHUNK_NS / 100ull));
+		largest = jfr_file_size(file) > largest ? jfr_file_size(file) : largest;
+	}
+	CU_ASSERT(largest > max_bytes / 2);
+	CU_ASSERT(seen.first_ns > 1700000000000000000);
+	close_file();
+	unlink(path);
+	/* A limit that only one chunk is within: what it has is kept. */
+	open_segments(1, 0, 4);
+	for (int i = 1; i <= 7; i++) {
+		seen = (struct seen){ 0 };
+		ASSERT_INT(add_chunk(), 0);
+		ASSERT_INT(look(&seen), 1);
+		ASSERT_INT(seen.samples, 100 * ((i - 1) % 4 + 1));
+	}
 }
 
 static void a_disk_that_is_full_at_once_leaves_no_file(void)
@@ -301,8 +403,12 @@ static void a_pipe_gets_chunks_and_cannot_forget(void)
 	size = read(fd, bytes, sizeof(bytes));
 	ASSERT_INT(walk(bytes, (size_t)size, &walker), 2);
 	ASSERT_INT(seen.samples, 200);
-	jfr_writer_close(writer);
-	jfr_file_close(file);
+	close_file();
+	open_segments(0, 0, 9);
+	CU_ASSERT(jfr_file_is_stream(file));
+	ASSERT_INT(add_chunk(), 0);
+	ASSERT_INT(add_chunk(), -EINVAL);
+	close_file();
 	open_file(1 << 20, 0);
 	ASSERT_INT(add_chunk(), -ESPIPE);
 	close(fd);
@@ -311,7 +417,12 @@ static void a_pipe_gets_chunks_and_cannot_forget(void)
 static CU_TestInfo tests[] = {
 	{ "chunks stand one behind the other", chunks_stand_one_behind_the_other },
 	{ "a kill at any moment leaves the chunks", a_kill_at_any_moment_leaves_the_chunks },
+	{ "a kill at any moment leaves the segments", a_kill_at_any_moment_leaves_the_segments },
 	{ "a full disk leaves the file as it was", a_full_disk_leaves_the_file_as_it_was },
+	{ "a full disk leaves the segments as they were",
+	  a_full_disk_leaves_the_segments_as_they_were },
+	{ "segments are parts of chunks", segments_are_parts_of_chunks },
+	{ "segments are kept with their chunk", segments_are_kept_with_their_chunk },
 	{ "a disk that is full at once leaves no file",
 	  a_disk_that_is_full_at_once_leaves_no_file },
 	{ "the size is kept and the newest stays", the_size_is_kept_and_the_newest_stays },

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "exporters/jfr.h"
+#include "jfr/jfr_write.h"
 #include "unit/rec_lines.h"
 #include "unit/rec_random.h"
 
@@ -58,6 +59,133 @@ static void what_was_written_is_read(void)
 		CU_ASSERT_FATAL(rec_lines_equal(written, read));
 		rec_free(written);
 		rec_free(read);
+		free(bytes);
+		bytes = NULL;
+	}
+}
+
+/* ---- segments */
+
+#define SEGMENTS_MAX 64
+
+/* A file as it is written while the recording goes on. */
+struct growing {
+	size_t chunk;		      /* where the last one is */
+	size_t ends[SEGMENTS_MAX];    /* of segments */
+	size_t samples[SEGMENTS_MAX]; /* until there */
+	size_t added;
+	int count;
+	int chunks;
+};
+
+static int grow(void *ctx, const struct jfr_finished_segment *segment)
+{
+	struct growing *growing = ctx;
+
+	CU_ASSERT_FATAL(growing->count < SEGMENTS_MAX);
+	bytes = realloc(bytes, size + segment->size);
+	memcpy(bytes + size, segment->bytes, segment->size);
+	if (segment->begins_chunk)
+		growing->chunk = size;
+	growing->chunks += segment->begins_chunk;
+	memcpy(bytes + growing->chunk, segment->header, JFR_HEADER_SIZE);
+	size += segment->size;
+	growing->ends[growing->count] = size;
+	growing->samples[growing->count++] = growing->added;
+	return 0;
+}
+
+/* Segments of random lengths, in chunks of random lengths. */
+static struct growing write_growing(const struct recording *rec, uint64_t seed)
+{
+	struct rec_random random = { seed, NULL };
+	struct growing growing = { 0 };
+	const struct jfr_writer_options options = {
+		.sink = grow,
+		.ctx = &growing,
+		.chunk_bytes = random_below(&random, 2) ? UINT64_MAX : 100000,
+		.chunk_ns = random_below(&random, 300),
+	};
+	const struct rec_sample *rows;
+	struct jfr_writer *writer;
+	size_t count;
+
+	size = 0;
+	rows = rec_samples(rec, &count);
+	ASSERT_INT(jfr_writer_open(&options, rec, &writer), 0);
+	for (growing.added = 0; growing.added < count; growing.added++) {
+		const struct rec_sample *row = &rows[growing.added];
+
+		if (growing.count < SEGMENTS_MAX - 1 && !random_below(&random, 10))
+			ASSERT_INT(jfr_writer_segment(writer, rec, row->time_ns, -1), 0);
+		jfr_writer_sample(writer, rec, row);
+	}
+	ASSERT_INT(jfr_writer_segment(writer, rec, rec_meta_get(rec)->end_time_ns, -1), 0);
+	jfr_writer_close(writer);
+	return growing;
+}
+
+static void what_was_written_in_segments_is_read(void)
+{
+	int segments = 0, chunks = 0;
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct recording *written = random_recording(seed, true), *read;
+		struct jfr_result result;
+		struct growing growing = write_growing(written, seed);
+
+		read = read_jfr(true, &result);
+		ASSERT_INT(result.bytes_lost + result.events_damaged + result.unfinished, 0);
+		ASSERT_INT(result.chunks, growing.chunks);
+		if (!rec_lines_equal(written, read))
+			fprintf(stderr, "seed %d\n", (int)seed);
+		CU_ASSERT_FATAL(rec_lines_equal(written, read));
+		segments += growing.count;
+		chunks += growing.chunks;
+		rec_free(written);
+		rec_free(read);
+		free(bytes);
+		bytes = NULL;
+	}
+	/* Else nothing was tested. */
+	CU_ASSERT(chunks > 300 && segments > 2 * chunks);
+}
+
+/* What a reader of totals has of the stacks of the first samples: all of them. */
+static void check_stacks(const struct recording *written, const struct recording *read,
+			 size_t count)
+{
+	size_t got;
+	const struct rec_sample *a = rec_samples(written, &got), *b = rec_samples(read, &got);
+
+	ASSERT_INT(got, count);
+	for (size_t i = 0; i < count; i++) {
+		struct rec_stack x = rec_stack_get(written, a[i].key.stack);
+		struct rec_stack y = rec_stack_get(read, b[i].key.stack);
+
+		CU_ASSERT_EQUAL_FATAL(a[i].time_ns, b[i].time_ns);
+		CU_ASSERT_EQUAL_FATAL(x.count, y.count);
+		CU_ASSERT_EQUAL_FATAL(!a[i].key.thread, !b[i].key.thread);
+	}
+}
+
+static void a_file_cut_behind_a_segment_has_all_of_it(void)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct recording *written = random_recording(seed, true);
+		struct growing growing = write_growing(written, seed);
+
+		for (int i = 0; i < growing.count; i++) {
+			struct jfr_result result;
+			struct recording *read;
+
+			size = growing.ends[i];
+			read = read_jfr(true, &result);
+			ASSERT_INT(result.events_damaged, 0);
+			check_stacks(written, read, growing.samples[i]);
+			rec_free(read);
+		}
+		rec_free(written);
 		free(bytes);
 		bytes = NULL;
 	}
@@ -163,6 +291,8 @@ static void what_is_no_recording_is_refused(void)
 
 static CU_TestInfo tests[] = {
 	{ "what was written is read", what_was_written_is_read },
+	{ "what was written in segments is read", what_was_written_in_segments_is_read },
+	{ "a file cut behind a segment has all of it", a_file_cut_behind_a_segment_has_all_of_it },
 	{ "rows of samples keep their times", rows_of_samples_keep_their_times },
 	{ "two files behind each other are both read", two_files_behind_each_other_are_both_read },
 	{ "a file cut anywhere gives what is there", a_file_cut_anywhere_gives_what_is_there },

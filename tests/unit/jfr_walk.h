@@ -70,6 +70,31 @@ static bool walk_has_type(const struct walked_chunk *chunk, uint64_t offset, uin
 	       event.type == type;
 }
 
+/* Checkpoints from the last one back to the first; -1 when they do not lead there. */
+static int walk_back(const struct walked_chunk *chunk)
+{
+	uint64_t at = chunk->checkpoint;
+
+	for (int count = 1;; count++) {
+		struct walked_event event;
+		struct cursor c;
+		int64_t distance;
+
+		if (!walk_has_type(chunk, at, 1) ||
+		    !walk_event(chunk->at + at, chunk->at + chunk->size, &event))
+			return -1;
+		c = cursor_of(event.fields, (size_t)(event.at + event.size - event.fields));
+		jfr_varint(&c);
+		jfr_varint(&c);
+		distance = (int64_t)jfr_varint(&c);
+		if (c.failed || distance > 0)
+			return -1;
+		if (!distance)
+			return count;
+		at += (uint64_t)distance;
+	}
+}
+
 /* Returns how many chunks there are, -1 when a reader would refuse the file. */
 static int walk(const uint8_t *bytes, size_t size, const struct walker *walker)
 {
@@ -81,7 +106,7 @@ static int walk(const uint8_t *bytes, size_t size, const struct walker *walker)
 	for (; at < size; at += chunk.size, chunks++) {
 		if (!walk_chunk(bytes + at, size - at, &chunk) || chunk.state != 0 ||
 		    chunk.flags != 1 || !walk_has_type(&chunk, chunk.metadata, 0) ||
-		    !walk_has_type(&chunk, chunk.checkpoint, 1))
+		    walk_back(&chunk) < 0)
 			return -1;
 		if (walker->chunk)
 			walker->chunk(walker->ctx, &chunk);

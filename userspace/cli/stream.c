@@ -19,6 +19,15 @@
 
 #define DROPPED UINT32_MAX
 
+/*
+ * A chunk repeats what the one before said of types, stacks and names: its segments do not. The
+ * JDK's chunks are as large; JMC holds one in memory. Forgetting goes chunk by chunk: the file must
+ * have some.
+ */
+#define CHUNK_BYTES    (12ull << 20)
+#define CHUNK_NS       120000000000ull
+#define CHUNKS_TO_KEEP 16
+
 /* Jiffies of all CPUs since the boot. */
 struct cpu_times {
 	uint64_t all;
@@ -29,7 +38,7 @@ struct stream {
 	char *path; /* owned */
 	struct jfr_file *file;
 	struct jfr_writer *writer;
-	struct cpu_times times; /* at the end of the last chunk */
+	struct cpu_times times; /* at the end of the last segment */
 	struct map64 filtered;	/* stack to what the filter made of it, or DROPPED */
 	int err;		/* the first */
 };
@@ -99,6 +108,24 @@ static int fail(struct stream *stream, int err)
 	return err;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void limit_chunks(const struct options *options, const struct jfr_file *file,
+			 struct jfr_writer_options *how)
+{
+	if (jfr_file_is_stream(file))
+		return;
+	how->chunk_bytes = CHUNK_BYTES;
+	how->chunk_ns = CHUNK_NS;
+	if (options->max_bytes)
+		how->chunk_bytes = smaller(CHUNK_BYTES, options->max_bytes / CHUNKS_TO_KEEP);
+	if (options->max_age_ns)
+		how->chunk_ns = smaller(CHUNK_NS, options->max_age_ns / CHUNKS_TO_KEEP);
+}
+
 int stream_open(const char *path, const struct options *options, const struct recording *rec,
 		struct stream **out)
 {
@@ -118,6 +145,7 @@ int stream_open(const char *path, const struct options *options, const struct re
 	if (!err) {
 		how.ctx = stream->file;
 		how.destination = stream->path;
+		limit_chunks(options, stream->file, &how);
 		err = jfr_writer_open(&how, rec, &stream->writer);
 	}
 	if (err) {
@@ -130,7 +158,7 @@ int stream_open(const char *path, const struct options *options, const struct re
 	return 0;
 }
 
-/* ---- chunks */
+/* ---- segments */
 
 /* What the filter makes of a stack, or of none (0): another one, the same, or DROPPED. */
 static uint32_t filter_one(struct recording *rec, struct filter *filter, uint32_t id)
@@ -182,7 +210,7 @@ int stream_chunk(struct stream *stream, struct recording *rec, struct filter *fi
 		if (sample.key.stack != DROPPED)
 			jfr_writer_sample(stream->writer, rec, &sample);
 	}
-	err = jfr_writer_chunk(stream->writer, rec, end_ns, machine_load(stream));
+	err = jfr_writer_segment(stream->writer, rec, end_ns, machine_load(stream));
 	return err ? fail(stream, err) : 0;
 }
 

@@ -10,7 +10,7 @@
  * Growing bytes, written in the encodings of JFR; jfr_decode.h reads them.
  *
  * A failed allocation is remembered, and bytes that do not fit are dropped: the writer asks once,
- * at the end of a chunk. A zeroed struct is a valid empty buffer.
+ * at the end of a segment. A zeroed struct is a valid empty buffer.
  */
 struct jfr_bytes {
 	uint8_t *data; /* owned */

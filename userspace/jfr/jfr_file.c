@@ -23,6 +23,9 @@
 #define HEAD_SIZE  (OUTER_SIZE + JFR_PADDED_MAX + 1)
 #define INNER_TYPE (JFR_HEADER_SIZE + 1) /* offset of the type of the chunk's own first event */
 
+/* An event of unknown type over the beginning of a further segment. */
+#define COVER_SIZE (JFR_PADDED_MAX + 1)
+
 /*
  * Forgetting means to copy what stays, so it is done seldom: of a full file a quarter goes, and
  * chunks may become a quarter older than asked.
@@ -41,12 +44,21 @@ struct jfr_file {
 	char *path; /* owned */
 	struct jfr_file_limits limits;
 	int fd;		      /* owned; -1 before the first chunk, and for a stream */
-	struct output stream; /* open when the path is no regular file */
+	struct output stream; /* open when it is one */
 	struct entry *chunks; /* owned */
 	size_t count;
 	size_t capacity;
-	uint64_t size; /* of all chunks */
+	uint64_t size;			 /* of all chunks */
+	uint8_t header[JFR_HEADER_SIZE]; /* of the last chunk */
+	bool is_stream;			 /* no regular file */
 };
+
+static bool is_stream(const char *path)
+{
+	struct stat found;
+
+	return !strcmp(path, "-") || (!lstat(path, &found) && !S_ISREG(found.st_mode));
+}
 
 int jfr_file_open(const char *path, const struct jfr_file_limits *limits, struct jfr_file **out)
 {
@@ -61,8 +73,14 @@ int jfr_file_open(const char *path, const struct jfr_file_limits *limits, struct
 	}
 	file->limits = *limits;
 	file->fd = -1;
+	file->is_stream = is_stream(path);
 	*out = file;
 	return 0;
+}
+
+bool jfr_file_is_stream(const struct jfr_file *file)
+{
+	return file->is_stream;
 }
 
 /* ---- bytes */
@@ -116,10 +134,14 @@ static int reserve_entry(struct jfr_file *file)
 	return 0;
 }
 
-static void add_entry(struct jfr_file *file, const struct jfr_finished_chunk *chunk)
+static void add_entry(struct jfr_file *file, const struct jfr_finished_segment *segment)
 {
-	file->chunks[file->count++] = (struct entry){ chunk->size, chunk->end_ns };
-	file->size += chunk->size;
+	if (segment->begins_chunk)
+		file->chunks[file->count++] = (struct entry){ 0 };
+	file->chunks[file->count - 1].size += segment->size;
+	file->chunks[file->count - 1].end_ns = segment->end_ns;
+	file->size += segment->size;
+	memcpy(file->header, segment->header, sizeof(file->header));
 }
 
 /* How many of the oldest chunks go when they may take max_bytes and end before oldest_ns. */
@@ -157,9 +179,20 @@ static int copy_bytes(int from, uint64_t offset, uint64_t size, int to)
 	return err;
 }
 
-/* What is kept of the file, from an offset on, and a new chunk or NULL, to the file to. */
+static int write_segment(const struct jfr_file *file, uint64_t kept,
+			 const struct jfr_finished_segment *segment, int to)
+{
+	int err = write_at(to, segment->bytes, segment->size, kept);
+
+	if (!err && !segment->begins_chunk)
+		err = write_at(to, segment->header, JFR_HEADER_SIZE,
+			       kept - file->chunks[file->count - 1].size);
+	return err;
+}
+
+/* What is kept of the file, from an offset on, and a new segment or NULL, to the file to. */
 static int write_kept(const struct jfr_file *file, uint64_t offset,
-		      const struct jfr_finished_chunk *chunk, int to)
+		      const struct jfr_finished_segment *segment, int to)
 {
 	uint64_t kept = file->size - offset;
 	char name[32];
@@ -176,11 +209,11 @@ static int write_kept(const struct jfr_file *file, uint64_t offset,
 		if (err)
 			return err;
 	}
-	return chunk ? write_at(to, chunk->bytes, chunk->size, kept) : 0;
+	return segment ? write_segment(file, kept, segment, to) : 0;
 }
 
-/* Makes the file anew without its first old chunks, and with a new one unless that is NULL. */
-static int replace(struct jfr_file *file, size_t old, const struct jfr_finished_chunk *chunk)
+/* Makes the file anew without its first old chunks, and with a segment unless that is NULL. */
+static int replace(struct jfr_file *file, size_t old, const struct jfr_finished_segment *segment)
 {
 	struct output output;
 	uint64_t gone = 0;
@@ -195,7 +228,7 @@ static int replace(struct jfr_file *file, size_t old, const struct jfr_finished_
 		output_abort(&output);
 		return -EBUSY; /* it was a regular file when it was opened */
 	}
-	err = write_kept(file, gone, chunk, fileno(output.file));
+	err = write_kept(file, gone, segment, fileno(output.file));
 	fd = err ? -1 : fcntl(fileno(output.file), F_DUPFD_CLOEXEC, 0);
 	if (fd < 0) {
 		err = err ? err : -errno;
@@ -216,46 +249,49 @@ static int replace(struct jfr_file *file, size_t old, const struct jfr_finished_
 	return 0;
 }
 
-/* ---- one more chunk behind the others */
+/* ---- one more chunk or segment behind the others */
 
 /* The beginning that a chunk has until it is one: two events of unknown type. */
-static void disguise(const struct jfr_finished_chunk *chunk, uint8_t head[HEAD_SIZE])
+static void disguise(const struct jfr_finished_segment *segment, uint8_t head[HEAD_SIZE])
 {
-	memcpy(head, chunk->bytes, HEAD_SIZE);
+	memcpy(head, segment->bytes, HEAD_SIZE);
 	head[INNER_TYPE] = JFR_UNDECLARED;
-	jfr_encode_padded(&head[OUTER_SIZE], chunk->size - OUTER_SIZE);
+	jfr_encode_padded(&head[OUTER_SIZE], segment->size - OUTER_SIZE);
 	head[HEAD_SIZE - 1] = JFR_UNDECLARED;
 }
 
 /*
- * Gives the space of the new chunk to the last one. Between the first write and the last the file
- * is longer than its chunks say; nothing here depends on the size of the chunk.
+ * Gives the space of the new bytes to the last chunk, with a beginning that they have until they
+ * are there. Between the first write and the last the file is longer than its chunks say; nothing
+ * here depends on how many they are.
  */
-static int give_space(int fd, const struct entry *last, uint64_t end,
-		      const struct jfr_finished_chunk *chunk)
-{
-	uint8_t head[HEAD_SIZE];
-	int err;
-
-	disguise(chunk, head);
-	err = write_at(fd, head, sizeof(head), end);
-	if (!err)
-		err = resize(fd, end + chunk->size);
-	if (!err)
-		err = write_size(fd, end - last->size, last->size + chunk->size);
-	return err;
-}
-
-static int append(struct jfr_file *file, const struct jfr_finished_chunk *chunk)
+static int give_space(const struct jfr_file *file, const uint8_t *head, size_t head_size,
+		      uint64_t size)
 {
 	const struct entry *last = &file->chunks[file->count - 1];
-	const uint8_t *bytes = chunk->bytes;
 	uint64_t end = file->size;
 	int err;
 
-	err = give_space(file->fd, last, end, chunk);
+	err = write_at(file->fd, head, head_size, end);
 	if (!err)
-		err = write_at(file->fd, bytes + HEAD_SIZE, chunk->size - HEAD_SIZE,
+		err = resize(file->fd, end + size);
+	if (!err)
+		err = write_size(file->fd, end - last->size, last->size + size);
+	return err;
+}
+
+static int append_chunk(struct jfr_file *file, const struct jfr_finished_segment *segment)
+{
+	const struct entry *last = &file->chunks[file->count - 1];
+	const uint8_t *bytes = segment->bytes;
+	uint64_t end = file->size;
+	uint8_t head[HEAD_SIZE];
+	int err;
+
+	disguise(segment, head);
+	err = give_space(file, head, sizeof(head), segment->size);
+	if (!err)
+		err = write_at(file->fd, bytes + HEAD_SIZE, segment->size - HEAD_SIZE,
 			       end + HEAD_SIZE);
 	/* From here on the new chunk is there. */
 	if (!err)
@@ -270,78 +306,108 @@ static int append(struct jfr_file *file, const struct jfr_finished_chunk *chunk)
 	return err;
 }
 
+/* A further segment of the last chunk. */
+static int append_segment(struct jfr_file *file, const struct jfr_finished_segment *segment)
+{
+	uint64_t end = file->size, start = end - file->chunks[file->count - 1].size;
+	const uint8_t *bytes = segment->bytes;
+	uint8_t cover[COVER_SIZE];
+	int err;
+
+	jfr_encode_padded(cover, segment->size);
+	cover[COVER_SIZE - 1] = JFR_UNDECLARED;
+	err = give_space(file, cover, sizeof(cover), segment->size);
+	if (!err)
+		err = write_at(file->fd, bytes + COVER_SIZE, segment->size - COVER_SIZE,
+			       end + COVER_SIZE);
+	/* From here on its constants are there, */
+	if (!err)
+		err = write_at(file->fd, segment->header, JFR_HEADER_SIZE, start);
+	/* and from here on its events. */
+	if (!err)
+		err = write_at(file->fd, bytes, COVER_SIZE, end);
+	if (!err)
+		return 0;
+	write_at(file->fd, file->header, JFR_HEADER_SIZE, start);
+	resize(file->fd, end);
+	return err;
+}
+
 /* ---- pipes */
 
-static int append_to_stream(struct jfr_file *file, const struct jfr_finished_chunk *chunk)
+static int append_to_stream(struct jfr_file *file, const struct jfr_finished_segment *segment)
 {
 	FILE *out = file->stream.file;
 
 	errno = 0;
-	if (fwrite(chunk->bytes, 1, chunk->size, out) < chunk->size || fflush(out))
+	if (fwrite(segment->bytes, 1, segment->size, out) < segment->size || fflush(out))
 		return errno ? -errno : -EIO;
 	return 0;
 }
 
-static bool is_stream(const char *path)
-{
-	struct stat found;
-
-	return !strcmp(path, "-") || (!lstat(path, &found) && !S_ISREG(found.st_mode));
-}
-
 /* ---- */
 
-static int append_first(struct jfr_file *file, const struct jfr_finished_chunk *chunk)
+static int append_first(struct jfr_file *file, const struct jfr_finished_segment *segment)
 {
 	int err;
 
-	if (!is_stream(file->path))
-		return replace(file, 0, chunk);
+	if (!file->is_stream)
+		return replace(file, 0, segment);
 	if (file->limits.max_bytes || file->limits.max_age_ns)
 		return -ESPIPE;
 	err = output_open(file->path, &file->stream);
-	return err ? err : append_to_stream(file, chunk);
+	return err ? err : append_to_stream(file, segment);
 }
 
-/* Whether chunks must go, and how many. */
-static size_t count_over(const struct jfr_file *file, const struct jfr_finished_chunk *chunk)
+/* Whether chunks must go, and how many. The chunk that the segment belongs to stays. */
+static size_t count_over(const struct jfr_file *file, const struct jfr_finished_segment *segment)
 {
 	const struct jfr_file_limits *limits = &file->limits;
 	int64_t oldest_ns = INT64_MIN, too_old_ns = INT64_MIN;
 	uint64_t room = UINT64_MAX;
+	size_t old, most = file->count - !segment->begins_chunk;
 
 	if (limits->max_age_ns) {
-		too_old_ns = chunk->end_ns - (int64_t)(limits->max_age_ns / 4 * AGE_SLACK_OF_4);
-		oldest_ns = chunk->end_ns - (int64_t)limits->max_age_ns;
+		too_old_ns = segment->end_ns - (int64_t)(limits->max_age_ns / 4 * AGE_SLACK_OF_4);
+		oldest_ns = segment->end_ns - (int64_t)limits->max_age_ns;
 	}
-	if (limits->max_bytes && file->size + chunk->size > limits->max_bytes) {
+	if (limits->max_bytes && file->size + segment->size > limits->max_bytes) {
 		room = limits->max_bytes / 4 * KEPT_OF_4;
-		room = room > chunk->size ? room - chunk->size : 0;
+		room = room > segment->size ? room - segment->size : 0;
 	}
 	if (room == UINT64_MAX && file->chunks[0].end_ns >= too_old_ns)
 		return 0;
-	return count_old(file, room, oldest_ns);
+	old = count_old(file, room, oldest_ns);
+	return old < most ? old : most;
 }
 
-int jfr_file_append(void *ctx, const struct jfr_finished_chunk *chunk)
+static int append(struct jfr_file *file, const struct jfr_finished_segment *segment)
+{
+	size_t over = count_over(file, segment);
+
+	if (over)
+		return replace(file, over, segment);
+	return segment->begins_chunk ? append_chunk(file, segment) : append_segment(file, segment);
+}
+
+int jfr_file_append(void *ctx, const struct jfr_finished_segment *segment)
 {
 	struct jfr_file *file = ctx;
-	size_t over;
 	int err;
 
+	if (!segment->begins_chunk && (!file->count || file->is_stream))
+		return -EINVAL;
 	err = reserve_entry(file);
 	if (err)
 		return err;
-	if (file->stream.file) {
-		err = append_to_stream(file, chunk);
-	} else if (!file->count) {
-		err = append_first(file, chunk);
-	} else {
-		over = count_over(file, chunk);
-		err = over ? replace(file, over, chunk) : append(file, chunk);
-	}
+	if (file->stream.file)
+		err = append_to_stream(file, segment);
+	else if (!file->count)
+		err = append_first(file, segment);
+	else
+		err = append(file, segment);
 	if (!err)
-		add_entry(file, chunk);
+		add_entry(file, segment);
 	return err;
 }
 

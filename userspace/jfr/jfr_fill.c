@@ -222,7 +222,8 @@ static void on_chunk(void *ctx, const struct jfr_chunk *chunk)
 	struct jfr_filler *f = ctx;
 
 	f->is_ours = chunk->wanted[JFR_FILL_RECORDING].type != JFR_NO_TYPE;
-	f->has_quality = false;
+	/* What a chunk of ours does not say has not changed since the one before. */
+	f->has_quality &= f->is_ours;
 	jfr_resolve_chunk(&f->resolver, chunk);
 }
 

@@ -51,7 +51,7 @@ static const enum jfr_type_id pool_types[POOL_NR] = {
 
 /* One pool of the current chunk. */
 struct pool {
-	struct jfr_bytes entries; /* each an id and a value */
+	struct jfr_bytes entries; /* each an id and a value; those not written yet */
 	uint32_t count;
 	uint32_t *chunk_of; /* owned; [id]: the last chunk that has the entry, 0 none */
 	size_t capacity;
@@ -488,7 +488,7 @@ uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const struct recording *rec
 
 /* ---- the checkpoint */
 
-/* The same few in every chunk. */
+/* The same few in every chunk, with its first checkpoint. */
 static void put_fixed(struct jfr_pools *pools)
 {
 	struct jfr_bytes *entry;
@@ -524,14 +524,15 @@ static void put_pools(struct jfr_pools *pools, struct jfr_bytes *bytes)
 	}
 }
 
-int jfr_pools_write(struct jfr_pools *pools, struct jfr_bytes *bytes, uint64_t ticks)
+int jfr_pools_write(struct jfr_pools *pools, struct jfr_bytes *bytes, uint64_t ticks,
+		    int64_t to_last)
 {
 	size_t at = jfr_begin_event(bytes, JFR_CHECKPOINT);
 
 	put_fixed(pools);
 	jfr_put_long(bytes, ticks);
 	jfr_put_long(bytes, 0); /* duration */
-	jfr_put_long(bytes, 0); /* distance to an earlier checkpoint: there is none */
+	jfr_put_long(bytes, (uint64_t)to_last);
 	jfr_put_byte(bytes, CHECKPOINT_MASK);
 	put_pools(pools, bytes);
 	jfr_end_event(bytes, at);
@@ -540,6 +541,10 @@ int jfr_pools_write(struct jfr_pools *pools, struct jfr_bytes *bytes, uint64_t t
 		pools->pools[i].entries.len = 0;
 		pools->pools[i].count = 0;
 	}
-	pools->chunk++;
 	return pools->failed || bytes->failed ? -ENOMEM : 0;
+}
+
+void jfr_pools_next_chunk(struct jfr_pools *pools)
+{
+	pools->chunk++;
 }

@@ -11,9 +11,10 @@
 /*
  * The constants of a file: what events refer to by id.
  *
- * Each chunk has those its events use, and can be read alone. One value has one id in the whole
- * file, because the JDK keeps the constants of the first chunk for the later ones; so all calls
- * must be with the same recording. Ids stay below 2^31, since async-profiler's converter cuts them.
+ * Each chunk has those its events use, once, and can be read alone. One value has one id in the
+ * whole file, because the JDK keeps the constants of the first chunk for the later ones; so all
+ * calls must be with the same recording. Ids stay below 2^31, since async-profiler's converter cuts
+ * them.
  */
 struct jfr_pools;
 
@@ -36,9 +37,14 @@ uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, 
 uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const struct recording *rec, uint32_t tag);
 
 /*
- * Appends the checkpoint event with all constants that were asked for since the last one, and
- * begins the next chunk. Returns 0 or -ENOMEM.
+ * Appends the checkpoint event with all constants that were asked for since the last one and were
+ * not in the chunk then. to_last is the distance to the chunk's last one, 0 when this is the first.
+ * Returns 0 or -ENOMEM.
  */
-int jfr_pools_write(struct jfr_pools *pools, struct jfr_bytes *bytes, uint64_t ticks);
+int jfr_pools_write(struct jfr_pools *pools, struct jfr_bytes *bytes, uint64_t ticks,
+		    int64_t to_last);
+
+/* Begins a chunk that has none yet. Those that were asked for must have been written. */
+void jfr_pools_next_chunk(struct jfr_pools *pools);
 
 #endif

@@ -36,11 +36,21 @@ static void begin_chunk(struct jfr_writer *w, const struct recording *rec)
 {
 	static const uint8_t header[JFR_HEADER_SIZE];
 
+	w->chunk_start_ns = w->start_ns;
+	w->checkpoint = 0;
 	jfr_put_bytes(&w->bytes, header, sizeof(header));
 	jfr_put_first(w);
 	w->metadata = w->bytes.len;
 	jfr_put_metadata(&w->bytes, jfr_ticks(w, w->start_ns));
 	jfr_put_environment(w, rec);
+}
+
+static void begin_segment(struct jfr_writer *w, const struct recording *rec)
+{
+	if (w->chunk_size)
+		jfr_put_jvms(w, rec);
+	else
+		begin_chunk(w, rec);
 	w->begun = true;
 }
 
@@ -78,7 +88,7 @@ void jfr_writer_sample(struct jfr_writer *w, const struct recording *rec,
 	uint8_t *event, *at;
 
 	if (!w->begun)
-		begin_chunk(w, rec);
+		begin_segment(w, rec);
 	event = jfr_reserve(&w->bytes, 2 + 4 * JFR_LONG_MAX);
 	if (!event)
 		return;
@@ -93,7 +103,7 @@ void jfr_writer_sample(struct jfr_writer *w, const struct recording *rec,
 	jfr_count_load(w, rec, sample);
 }
 
-/* ---- the end of a chunk */
+/* ---- the end of a segment */
 
 static void put_big_endian(uint8_t *to, uint64_t value, int size)
 {
@@ -101,47 +111,81 @@ static void put_big_endian(uint8_t *to, uint64_t value, int size)
 		to[i] = (uint8_t)(value >> (8 * (size - 1 - i)));
 }
 
-static void fill_header(struct jfr_writer *w, size_t checkpoint, int64_t end_ns)
+static void fill_header(struct jfr_writer *w, int64_t end_ns)
 {
 	static const uint8_t magic_and_version[] = { 'F', 'L', 'R', 0, 0, 2, 0, 1 };
-	uint8_t *header = w->bytes.data;
+	uint8_t *header = w->header;
 
 	memcpy(header, magic_and_version, sizeof(magic_and_version));
-	put_big_endian(header + 8, w->bytes.len, 8);
-	put_big_endian(header + 16, checkpoint, 8);
+	put_big_endian(header + 8, w->chunk_size + w->bytes.len, 8);
+	put_big_endian(header + 16, w->checkpoint, 8);
 	put_big_endian(header + 24, w->metadata, 8);
-	put_big_endian(header + 32, (uint64_t)w->start_ns, 8);
-	put_big_endian(header + 40, (uint64_t)(end_ns - w->start_ns), 8);
-	put_big_endian(header + 48, jfr_ticks(w, w->start_ns), 8);
+	put_big_endian(header + 32, (uint64_t)w->chunk_start_ns, 8);
+	put_big_endian(header + 40, (uint64_t)(end_ns - w->chunk_start_ns), 8);
+	put_big_endian(header + 48, jfr_ticks(w, w->chunk_start_ns), 8);
 	put_big_endian(header + 56, TICKS_PER_SECOND, 8);
 	header[67] = FLAG_COMPRESSED_INTS;
+	if (!w->chunk_size)
+		memcpy(w->bytes.data, header, JFR_HEADER_SIZE);
 }
 
-int jfr_writer_chunk(struct jfr_writer *w, const struct recording *rec, int64_t end_ns,
-		     double machine_load)
+/* Readers go from the last checkpoint back to the first by their distances, which are negative. */
+static int put_checkpoint(struct jfr_writer *w, int64_t end_ns)
 {
-	struct jfr_finished_chunk chunk;
-	size_t checkpoint;
+	uint64_t before = w->checkpoint;
+
+	w->checkpoint = w->chunk_size + w->bytes.len;
+	return jfr_pools_write(w->pools, &w->bytes, jfr_ticks(w, end_ns),
+			       before ? (int64_t)(before - w->checkpoint) : 0);
+}
+
+/* Whether one more segment of this size and length would be too much for the chunk. */
+static bool is_full(const struct jfr_writer *w, const struct jfr_finished_segment *segment,
+		    int64_t length_ns)
+{
+	return w->chunk_size + segment->size > w->options.chunk_bytes ||
+	       (uint64_t)(segment->end_ns - segment->start_ns + length_ns) > w->options.chunk_ns;
+}
+
+int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_t end_ns,
+		       double machine_load)
+{
+	struct jfr_finished_segment segment;
+	int64_t length_ns;
 	int err;
 
 	/* JMC leaves out a chunk that begins when another does. */
 	if (end_ns <= w->start_ns)
 		end_ns = w->start_ns + 1;
+	length_ns = end_ns - w->start_ns;
 	if (!w->begun)
-		begin_chunk(w, rec);
+		begin_segment(w, rec);
 	jfr_put_classes(w, rec, end_ns);
 	jfr_put_ledgers(w, rec);
 	jfr_put_ending(w, rec, end_ns, machine_load);
-	checkpoint = w->bytes.len;
-	err = jfr_pools_write(w->pools, &w->bytes, jfr_ticks(w, end_ns));
+	err = put_checkpoint(w, end_ns);
 	if (err || w->failed)
 		return -ENOMEM;
-	fill_header(w, checkpoint, end_ns);
-	chunk = (struct jfr_finished_chunk){ w->bytes.data, w->bytes.len, w->start_ns, end_ns };
+	fill_header(w, end_ns);
+	segment = (struct jfr_finished_segment){
+		.bytes = w->bytes.data,
+		.size = w->bytes.len,
+		.header = w->header,
+		.begins_chunk = !w->chunk_size,
+		.start_ns = w->chunk_start_ns,
+		.end_ns = end_ns,
+	};
+	w->chunk_size += w->bytes.len;
 	w->start_ns = end_ns;
 	w->begun = false;
 	w->bytes.len = 0;
-	return w->options.sink(w->options.ctx, &chunk);
+	err = w->options.sink(w->options.ctx, &segment);
+	/* Constants of a segment that was not taken are missing in the chunk. */
+	if (err || is_full(w, &segment, length_ns)) {
+		w->chunk_size = 0;
+		jfr_pools_next_chunk(w->pools);
+	}
+	return err;
 }
 
 size_t jfr_writer_size(const struct jfr_writer *w)
@@ -155,6 +199,7 @@ void jfr_writer_close(struct jfr_writer *w)
 		return;
 	jfr_pools_free(w->pools);
 	jfr_bytes_free(&w->bytes);
+	free(w->jvms);
 	free(w->loads);
 	free(w->threads);
 	free(w->quality);

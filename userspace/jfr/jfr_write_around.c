@@ -148,6 +148,34 @@ static void put_jvm(struct jfr_writer *w, const struct recording *rec, const str
 	end(w, at);
 }
 
+static bool is_same(const struct rec_jvm *a, const struct rec_jvm *b)
+{
+	return a->pid == b->pid && a->container_pid == b->container_pid && a->major == b->major &&
+	       a->start_time_ns == b->start_time_ns && a->version == b->version &&
+	       a->gc_name == b->gc_name && a->main_class == b->main_class &&
+	       a->arguments == b->arguments && a->container_id == b->container_id &&
+	       a->pod_uid == b->pod_uid;
+}
+
+void jfr_put_jvms(struct jfr_writer *w, const struct recording *rec)
+{
+	uint32_t count = rec_jvm_count(rec);
+	struct rec_jvm *rows = reach(w, w->jvms, &w->jvm_capacity, count, sizeof(*rows));
+
+	if (!rows)
+		return;
+	w->jvms = rows;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct rec_jvm *jvm = rec_jvm_get(rec, i + 1);
+
+		if (i < w->jvm_count && is_same(jvm, &rows[i]))
+			continue;
+		put_jvm(w, rec, jvm);
+		rows[i] = *jvm;
+	}
+	w->jvm_count = count;
+}
+
 static void put_machine(struct jfr_writer *w, const struct recording *rec)
 {
 	const struct rec_meta *meta = rec_meta_get(rec);
@@ -172,8 +200,8 @@ void jfr_put_environment(struct jfr_writer *w, const struct recording *rec)
 {
 	put_active_recording(w);
 	put_settings(w, rec);
-	for (uint32_t id = 1; id <= rec_jvm_count(rec); id++)
-		put_jvm(w, rec, rec_jvm_get(rec, id));
+	w->jvm_count = 0;
+	jfr_put_jvms(w, rec);
 	put_machine(w, rec);
 }
 
@@ -198,7 +226,7 @@ void jfr_count_load(struct jfr_writer *w, const struct recording *rec,
 		rows->user_ns += (uint64_t)sample->value;
 }
 
-/* Of all CPUs for the whole chunk. */
+/* Of all CPUs for the whole segment. */
 static float share(uint64_t ns, double all_ns)
 {
 	double part = all_ns > 0 ? (double)ns / all_ns : 0;
@@ -227,7 +255,7 @@ static void put_loads(struct jfr_writer *w, const struct recording *rec, int64_t
 		end(w, at);
 		*load = (struct jfr_load){ 0 };
 	}
-	/* Last in the chunk: Hotpath takes the time of the last event for the recording's end. */
+	/* The last event: Hotpath takes the time of the last event for the recording's end. */
 	at = begin(w, JFR_CPU_LOAD, end_ns);
 	jfr_put_float(&w->bytes, share(sum.user_ns, all_ns));
 	jfr_put_float(&w->bytes, share(sum.system_ns, all_ns));

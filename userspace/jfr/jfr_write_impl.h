@@ -10,13 +10,13 @@
 
 /* Inside of the writer, for jfr_write*.c only. */
 
-/* Samples of one thread in the current chunk, by where the leaf was. */
+/* Samples of one thread in the current segment, by where the leaf was. */
 struct jfr_load {
 	uint64_t user_ns;
 	uint64_t system_ns;
 };
 
-/* What chunks before have said of a thread. */
+/* What segments before have said of a thread. */
 struct jfr_thread_said {
 	bool known; /* that there is one, though it has used no time */
 	uint64_t cpu_ns;
@@ -26,17 +26,26 @@ struct jfr_thread_said {
 struct jfr_writer {
 	struct jfr_writer_options options;
 	struct jfr_pools *pools;
-	struct jfr_bytes bytes; /* the current chunk */
-	size_t metadata;	/* where it is in them */
-	bool begun;		/* it has its header */
+	struct jfr_bytes bytes; /* the current segment */
+	bool begun;		/* it has what it begins with */
 	bool failed;		/* memory was out */
 	int64_t epoch_ns;	/* since the epoch: where ticks begin */
-	int64_t start_ns;	/* of the current chunk */
+	int64_t start_ns;	/* of the current segment */
+
+	/* The current chunk. */
+	uint8_t header[JFR_HEADER_SIZE];
+	uint64_t chunk_size; /* of its finished segments; 0: the current one is the first */
+	int64_t chunk_start_ns;
+	size_t metadata;      /* where it is in the chunk */
+	uint64_t checkpoint;  /* the last one; 0: none yet */
+	struct rec_jvm *jvms; /* owned; [JVM id - 1]: as the chunk has them */
+	size_t jvm_capacity;
+	uint32_t jvm_count;
 
 	struct jfr_load *loads; /* owned; [thread id] */
 	size_t load_capacity;
 
-	/* What was said already: a chunk has what came since. */
+	/* What was said already: a segment has what came since. */
 	struct jfr_thread_said *threads; /* owned; [thread id] */
 	size_t thread_capacity;
 	uint64_t *quality; /* owned; [row] */
@@ -51,25 +60,28 @@ struct jfr_writer {
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
 
-/* ---- jfr_write_around.c: the events before and behind the samples of a chunk */
+/* ---- jfr_write_around.c: the events before and behind the samples of a segment */
 
-/* The first event, which is short: see jfr_write.h. */
+/* The first event of a chunk, which is short: see jfr_write.h. */
 void jfr_put_first(struct jfr_writer *writer);
 
-/* What was recorded, where, and how. */
+/* What was recorded, where, and how: at the start of a chunk. */
 void jfr_put_environment(struct jfr_writer *writer, const struct recording *rec);
+
+/* JVMs that the chunk does not have yet, or not as they are known now. */
+void jfr_put_jvms(struct jfr_writer *writer, const struct recording *rec);
 
 /* Remembers the CPU time of a sample. */
 void jfr_count_load(struct jfr_writer *writer, const struct recording *rec,
 		    const struct rec_sample *sample);
 
-/* Classes that were loaded, redefined and unloaded since the last chunk: jfr_write_classes.c. */
+/* Classes that were loaded, redefined and unloaded since the last segment: jfr_write_classes.c. */
 void jfr_put_classes(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
 
-/* Memory ledgers since the last chunk: jfr_write_memory.c. */
+/* Memory ledgers since the last segment: jfr_write_memory.c. */
 void jfr_put_ledgers(struct jfr_writer *writer, const struct recording *rec);
 
-/* Loads of the chunk, and what else was added to the recording since the last one. */
+/* Loads of the segment, and what else was added to the recording since the last one. */
 void jfr_put_ending(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns,
 		    double machine_load);
 
