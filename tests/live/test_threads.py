@@ -62,7 +62,7 @@ def jni(run, library):
 def many_threads(run, seconds):
     count = 500
     jvm = run.java("ManyThreads", seconds, count, flags=("-Xss512k",), wait=True, hold=30)
-    recording, truth = run.record_all(jvm, "-F", 997, seconds=seconds + 90)
+    recording, truth = run.record_all(jvm, "-e", "cpu", "-F", 997, seconds=seconds + 90)
     busy = truth["threads"]
     expect(busy >= count / 2, "only %d threads had turns enough" % busy)
     samples = [s for s in recording.samples() if s.has("ManyThreads.work")]
