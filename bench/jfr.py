@@ -146,8 +146,8 @@ def record_both(jdk, command, settings, theirs, arguments):
         time.sleep(2)
         subprocess.run([jdk.home / "bin" / "jcmd", str(java.pid), "JFR.start", "name=bench",
                         "settings=%s" % settings], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run([BUILD / "jvmscope", "record", "-q", "-p", str(java.pid), *arguments],
-                       check=True)
+        subprocess.run([BUILD / "jvmscope", "record", "-q", "-e", "cpu", "-p", str(java.pid),
+                        *arguments], check=True)
         subprocess.run([jdk.home / "bin" / "jcmd", str(java.pid), "JFR.stop", "name=bench",
                         "filename=%s" % theirs], check=True, stdout=subprocess.DEVNULL)
     finally:
