@@ -130,7 +130,7 @@ static int make_real(void)
 
 static void install_world(void)
 {
-	memcpy((void *)(uintptr_t)LIBRARY, world.library, sizeof(world.library));
+	memcpy((void *)(uintptr_t)LIBRARY, world.native, sizeof(world.native));
 	memcpy((void *)(uintptr_t)HEAP, world.heap, sizeof(world.heap));
 	memcpy((void *)(uintptr_t)SEGMAP, world.segmap, sizeof(world.segmap));
 	memcpy((void *)(uintptr_t)META, world.meta, sizeof(world.meta));

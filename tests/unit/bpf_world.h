@@ -83,7 +83,7 @@ static struct world {
 	__u32 index[64];
 	struct jvs_stack_part parts[FRAMES_MAX / JVS_PART_FRAMES];
 	struct jvs_walk walk;
-	__u8 library[LIBRARY_END - LIBRARY];
+	__u8 native[LIBRARY_END - LIBRARY];
 	__u8 heap[HEAP_SIZE];
 	__u8 segmap[HEAP_SIZE / SEGMENT];
 	__u8 meta[META_SIZE];
@@ -96,7 +96,7 @@ static struct world {
 WORLD_FN __u8 *world_at(__u64 from, __u64 size)
 {
 	const struct world_region regions[] = {
-		{ LIBRARY, sizeof(world.library), world.library },
+		{ LIBRARY, sizeof(world.native), world.native },
 		{ HEAP, sizeof(world.heap), world.heap },
 		{ SEGMAP, sizeof(world.segmap), world.segmap },
 		{ META, sizeof(world.meta), world.meta },
