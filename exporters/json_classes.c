@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "exporters/json_stream.h"
 #include "model/classes.h"
@@ -365,26 +364,14 @@ static void write_early(struct json_stream *json, const struct recording *rec)
 	json_array_end(json);
 }
 
-static uint64_t sum_of(const struct recording *rec, const char *name)
-{
-	size_t count;
-	const struct rec_class_count *counts = rec_class_counts(rec, &count);
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(rec_text(rec, counts[i].name), name))
-			sum += counts[i].count;
-	return sum;
-}
-
 void json_classes(struct json_stream *json, const struct recording *rec)
 {
 	if (!rec_has_classes(rec))
 		return;
 	json_key(json, "classes");
 	json_map(json);
-	json_key_unsigned(json, "loaded", sum_of(rec, "loaded"));
-	json_key_unsigned(json, "unloaded", sum_of(rec, "unloaded"));
+	json_key_unsigned(json, "loaded", rec_class_sum(rec, "loaded"));
+	json_key_unsigned(json, "unloaded", rec_class_sum(rec, "unloaded"));
 	json_key_unsigned(json, "not_listed", rec_classes_not_listed(rec));
 	write_jvms(json, rec);
 	write_rules(json, rec);

@@ -10,32 +10,21 @@
 
 #define GROWTH_LEAST 100 /* classes of one site; fewer are what a program starts with */
 
-static uint64_t sum_of(const struct recording *rec, const char *name)
-{
-	size_t count;
-	const struct rec_class_count *counts = rec_class_counts(rec, &count);
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(rec_text(rec, counts[i].name), name))
-			sum += counts[i].count;
-	return sum;
-}
-
 static void write_counts(const struct recording *rec, FILE *out)
 {
-	uint64_t lost = sum_of(rec, "ring_full") + sum_of(rec, "slot_busy");
-	uint64_t loaded = sum_of(rec, "loaded");
+	uint64_t lost = rec_class_sum(rec, "ring_full") + rec_class_sum(rec, "slot_busy");
+	uint64_t loaded = rec_class_sum(rec, "loaded");
 	size_t rules;
 
 	rec_class_rules(rec, &rules);
-	fprintf(out, "%" PRIu64 " loaded, %" PRIu64 " unloaded", loaded, sum_of(rec, "unloaded"));
+	fprintf(out, "%" PRIu64 " loaded, %" PRIu64 " unloaded", loaded,
+		rec_class_sum(rec, "unloaded"));
 	if (rules)
 		fprintf(out, "; %" PRIu64 " of %zu rules counted in the kernel, not listed",
-			sum_of(rec, "ignored"), rules);
-	if (sum_of(rec, "notified") > loaded)
+			rec_class_sum(rec, "ignored"), rules);
+	if (rec_class_sum(rec, "notified") > loaded)
 		fprintf(out, "; %" PRIu64 " attempts failed or were redefinitions",
-			sum_of(rec, "notified") - loaded);
+			rec_class_sum(rec, "notified") - loaded);
 	if (lost || rec_classes_not_listed(rec))
 		fprintf(out, "; lost %" PRIu64 ", not listed %" PRIu64, lost,
 			rec_classes_not_listed(rec));
@@ -99,13 +88,13 @@ static void write_agents(const struct recording *rec, const struct colors *color
 {
 	size_t count;
 	const struct rec_class_agent *agents = rec_class_agents(rec, &count);
-	uint64_t hooked = sum_of(rec, "hooked");
+	uint64_t hooked = rec_class_sum(rec, "hooked");
 	char took[TEXT_MAX];
 
 	if (!hooked && !count)
 		return;
 	fprintf(out, "%s%-9s%s classes asked for %" PRIu64 ", changed %" PRIu64, colors->bold,
-		"agents", colors->off, hooked, sum_of(rec, "transformed"));
+		"agents", colors->off, hooked, rec_class_sum(rec, "transformed"));
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, "; %s premain %s", rec_text(rec, agents[i].text),
 			text_ns(agents[i].premain_ns, took));

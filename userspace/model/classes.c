@@ -213,6 +213,18 @@ const struct rec_class_count *rec_class_counts(const struct recording *rec, size
 	return rec->classes ? rec->classes->counts.items : NULL;
 }
 
+uint64_t rec_class_sum(const struct recording *rec, const char *name)
+{
+	size_t count;
+	const struct rec_class_count *counts = rec_class_counts(rec, &count);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rec_text(rec, counts[i].name), name))
+			sum += counts[i].count;
+	return sum;
+}
+
 /* ---- what agents did */
 
 uint32_t rec_class_change(struct recording *rec, const struct rec_class_change *change,

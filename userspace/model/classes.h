@@ -179,6 +179,8 @@ const struct rec_class_rule *rec_class_rules(const struct recording *rec, size_t
 
 void rec_class_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t count);
 const struct rec_class_count *rec_class_counts(const struct recording *rec, size_t *count);
+/* The count of that name, of all JVMs. */
+uint64_t rec_class_sum(const struct recording *rec, const char *name);
 
 /* methods: method_count of them; first_method is set here. */
 uint32_t rec_class_change(struct recording *rec, const struct rec_class_change *change,
