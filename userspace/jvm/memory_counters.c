@@ -42,9 +42,9 @@ static int read_data(const struct vm_memory *memory, struct vm_counters *c)
 		data = malloc(capacity);
 		if (!data)
 			return -ENOMEM;
-		*c = (struct vm_counters){ .start = start,
-					   .bytes = (uint32_t)capacity,
-					   .data = data };
+		c->start = start;
+		c->bytes = (uint32_t)capacity;
+		c->data = data;
 	}
 	/* The last pages may never have been written to. */
 	for (uint32_t at = 0; at < c->bytes; at += MEMORY_PAGE) {

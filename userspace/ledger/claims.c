@@ -273,7 +273,7 @@ static int tally_mapping(struct tally *tally, const struct mapping *mapping,
 {
 	int err = split_mapping(tally, mapping);
 
-	if (err)
+	if (err || !tally->count)
 		return err;
 	if (tally->count == 1 || !(smap->rss + smap->swap)) {
 		tally->segments[0].sure = smap->rss / PAGE_BYTES;

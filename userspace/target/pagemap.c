@@ -37,7 +37,7 @@ int pagemap_read(int fd, uint64_t addr, size_t count, uint64_t *words)
 
 bool pagemap_all_present(int fd, uint64_t addr, size_t size)
 {
-	uint64_t words[WORDS_AT_ONCE];
+	uint64_t words[WORDS_AT_ONCE] = { 0 };
 	uint64_t page = addr / PAGE_BYTES;
 	uint64_t end;
 
