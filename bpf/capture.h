@@ -88,6 +88,43 @@ static __always_inline void jvs_begin_walk(struct jvs_walk *w, const struct jvs_
 	w->hash = w->pid;
 }
 
+/* A slot and the begin of a walk in it; NULL: all are taken. Arguments as in jvs_capture(). */
+static __always_inline struct jvs_walk *jvs_begin_capture(__u32 kind, __u32 index,
+							  const struct jvs_target *t,
+							  bool in_kernel)
+{
+	struct jvs_walk *w = jvs_take_slot(kind);
+
+	if (!w)
+		return NULL;
+	w->target = index;
+	w->source = kind;
+	w->in_kernel = in_kernel;
+	jvs_begin_walk(w, t);
+	return w;
+}
+
+/*
+ * Takes the stack of the current thread at a probe, and sends it if it is new.
+ *
+ * Returns its hash, or 0 when no slot was free. *sent: userspace has it. The caller counts losses.
+ */
+static __always_inline __u64 jvs_capture_at_probe(__u32 index, const struct jvs_target *t,
+						  bool *sent)
+{
+	struct jvs_walk *w = jvs_begin_capture(JVS_SLOT_PROBE, index, t, false);
+	__u64 hash;
+
+	*sent = false;
+	if (!w)
+		return 0;
+	jvs_walk_user(w);
+	*sent = !jvs_send_stack(w, false);
+	hash = w->hash;
+	jvs_release(w);
+	return hash;
+}
+
 /* No record is longer. */
 #define JVS_RECORD_MAX (sizeof(struct jvs_stack_part) + 8)
 
@@ -115,18 +152,13 @@ static __always_inline struct jvs_walk *jvs_capture(void *ctx, __u32 kind, __u32
 						    const struct jvs_target *t, bool in_kernel,
 						    bool always)
 {
-	struct jvs_walk *w = jvs_take_slot(kind);
+	struct jvs_walk *w = jvs_begin_capture(kind, index, t, in_kernel);
 	long size;
 
 	if (!w) {
 		jvs_count(index, JVS_COUNT_SLOT_BUSY, 1);
 		return NULL;
 	}
-	w->target = index;
-	w->source = kind;
-	w->in_kernel = in_kernel;
-	jvs_begin_walk(w, t);
-
 	if (in_kernel) {
 		size = bpf_get_stack(ctx, w->kernel, sizeof(w->kernel), 0);
 		if (size > 0)

@@ -199,30 +199,22 @@ static __always_inline void add_loader(struct jvs_class_scratch *scratch,
 	tell_loader(scratch, layout, generation);
 }
 
-/* The stack of the current thread, which userspace gets first; 0: none, and it was counted. */
+/*
+ * The stack of the current thread, which userspace gets first; 0: none. That is counted, but for a
+ * JVM that cannot be read yet.
+ */
 static __always_inline __u64 class_stack(__u32 target, const struct jvs_target *t)
 {
-	struct jvs_walk *w;
-	__u64 hash = 0;
+	__u64 hash;
+	bool sent;
 
 	if (!(t->flags & JVS_TARGET_JAVA))
 		return 0;
-	w = jvs_take_slot(JVS_SLOT_PROBE);
-	if (!w) {
-		count_class(target, JVS_CLASS_COUNT_STACK_LOST);
-		return 0;
-	}
-	w->target = target;
-	w->source = JVS_SLOT_PROBE;
-	w->in_kernel = false;
-	jvs_begin_walk(w, t);
-	jvs_walk_user(w);
-	if (jvs_send_stack(w, false))
-		count_class(target, JVS_CLASS_COUNT_STACK_LOST);
-	else
-		hash = w->hash;
-	jvs_release(w);
-	return hash;
+	hash = jvs_capture_at_probe(target, t, &sent);
+	if (sent)
+		return hash;
+	count_class(target, JVS_CLASS_COUNT_STACK_LOST);
+	return 0;
 }
 
 /* ---- class files */

@@ -379,23 +379,12 @@ __attribute__((noinline)) int jvs_native_end(__u32 target, __u32 mode, __u64 sp,
 
 static __always_inline __u64 take_stack(__u32 target, const struct jvs_target *t)
 {
-	struct jvs_walk *w = jvs_take_slot(JVS_SLOT_PROBE);
-	__u64 hash;
+	bool sent;
+	__u64 hash = jvs_capture_at_probe(target, t, &sent);
 
-	if (!w) {
-		count(target, JVS_NATIVE_COUNT_STACK_BUSY, 1);
-		return 0;
-	}
-	w->target = target;
-	w->source = JVS_SLOT_PROBE;
-	w->in_kernel = false;
-	jvs_begin_walk(w, t);
-	jvs_walk_user(w);
-	/* It is sent again the next time; blocks are booked by its hash meanwhile. */
-	if (jvs_send_stack(w, false))
-		count(target, JVS_NATIVE_COUNT_STACK_FULL, 1);
-	hash = w->hash;
-	jvs_release(w);
+	/* What did not fit is sent again the next time; blocks are booked by its hash meanwhile. */
+	if (!sent)
+		count(target, hash ? JVS_NATIVE_COUNT_STACK_FULL : JVS_NATIVE_COUNT_STACK_BUSY, 1);
 	return hash;
 }
 
