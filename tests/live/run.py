@@ -107,6 +107,8 @@ def main():
     parser.add_argument("--list", action="store_true", help="names the tests and ends")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
+    # nohup may have started the tests, and what ignores a signal hands that down.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
     tests = load_tests()
     found = jdks.find()

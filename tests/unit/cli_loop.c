@@ -129,8 +129,9 @@ static int ends_by_signal(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 
-	/* As a shell starts its background jobs. */
+	/* As a shell starts its background jobs. nohup may have started the tests. */
 	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_DFL);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		struct loop loop;
 		struct seen seen = { .pipe = -1 };
