@@ -3,10 +3,14 @@
 import ctypes
 import errno
 import os
+import re
 import struct
+from pathlib import Path
 
 BPF_PROG_LOAD = 5
 BPF_PROG_GET_NEXT_ID = 11
+BPF_PROG_GET_FD_BY_ID = 13
+BPF_OBJ_GET_INFO_BY_FD = 15
 BPF_PROG_TYPE_PERF_EVENT = 7
 SYS_BPF = {"x86_64": 321, "aarch64": 280}
 SYS_PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
@@ -23,15 +27,20 @@ def syscall(table, *arguments):
     return result if result >= 0 else -ctypes.get_errno()
 
 
+def bpf(command, attributes):
+    """The result of a bpf() call, or minus the errno; and the attributes as it left them."""
+    buffer = ctypes.create_string_buffer(attributes.ljust(128, b"\0"), 128)
+    return syscall(SYS_BPF, ctypes.c_long(command), buffer, ctypes.c_long(128)), buffer.raw
+
+
 def load_program():
     """Loads "return 0" as a perf_event program; 0 or minus the errno."""
     code = ctypes.create_string_buffer(struct.pack("<BBhi", 0xB7, 0, 0, 0)
                                        + struct.pack("<BBhi", 0x95, 0, 0, 0))
     licence = ctypes.create_string_buffer(b"GPL")
-    attributes = struct.pack("<IIQQIIQII", BPF_PROG_TYPE_PERF_EVENT, 2, ctypes.addressof(code),
-                             ctypes.addressof(licence), 0, 0, 0, 0, 0).ljust(128, b"\0")
-    buffer = ctypes.create_string_buffer(attributes, 128)
-    fd = syscall(SYS_BPF, ctypes.c_long(BPF_PROG_LOAD), buffer, ctypes.c_long(128))
+    fd, _ = bpf(BPF_PROG_LOAD, struct.pack("<IIQQIIQII", BPF_PROG_TYPE_PERF_EVENT, 2,
+                                           ctypes.addressof(code), ctypes.addressof(licence),
+                                           0, 0, 0, 0, 0))
     if fd < 0:
         return fd
     os.close(fd)
@@ -66,8 +75,41 @@ def program_ids():
     found = set()
     last = 0
     while True:
-        attributes = ctypes.create_string_buffer(struct.pack("<II", last, 0).ljust(128, b"\0"), 128)
-        if syscall(SYS_BPF, ctypes.c_long(BPF_PROG_GET_NEXT_ID), attributes, ctypes.c_long(128)) < 0:
+        result, attributes = bpf(BPF_PROG_GET_NEXT_ID, struct.pack("<II", last, 0))
+        if result < 0:
             return found
-        last = struct.unpack_from("<II", attributes.raw)[1]
+        last = struct.unpack_from("<II", attributes)[1]
         found.add(last)
+
+
+def program_name(number):
+    """The name in a program's struct bpf_prog_info; "" when it is gone."""
+    fd, _ = bpf(BPF_PROG_GET_FD_BY_ID, struct.pack("<I", number))
+    if fd < 0:
+        return ""
+    info = ctypes.create_string_buffer(80)
+    result, _ = bpf(BPF_OBJ_GET_INFO_BY_FD,
+                    struct.pack("<IIQ", fd, len(info), ctypes.addressof(info)))
+    os.close(fd)
+    return info.raw[64:80].split(b"\0")[0].decode() if result >= 0 else ""
+
+
+def held_program_ids():
+    """Ids of the programs that living processes have open."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/fdinfo/*"):
+        try:
+            found.update(int(number) for number in
+                         re.findall(r"^prog_id:\s*(\d+)", path.read_text(), re.MULTILINE))
+        except OSError:
+            pass
+    return found
+
+
+def orphaned_program_ids():
+    """
+    Ids of the recorder's programs that no process has open: it has ended, and they have stayed.
+    Those of a recorder that still runs are not among them, whoever started it.
+    """
+    ours = {number for number in program_ids() if program_name(number).startswith("jvs_")}
+    return ours - held_program_ids() if ours else ours

@@ -9,7 +9,7 @@ import time
 
 import jdks
 import kernel
-from harness import SCOPE, Jvm, Process, Skip, check_complete, expect
+from harness import SCOPE, Jvm, Process, Skip, check_complete, expect, wait_until
 from recording import Recording, total
 from suite import test
 
@@ -130,7 +130,7 @@ CAPABILITIES = {
       params={label: {"drop": drop} for label, drop in CAPABILITIES.items()})
 def no_capability(run, drop):
     jvm = run.java("MixShares", 30)
-    before = kernel.program_ids()
+    before = kernel.orphaned_program_ids()
     dropped = ",".join("-" + name for name in drop.split(","))
     command = ["setpriv", "--bounding-set", dropped, "--inh-caps", dropped, SCOPE, "-p",
                str(jvm.pid), "-d", "1", "-f", run.output(), "-q"]
@@ -139,7 +139,7 @@ def no_capability(run, drop):
     err = done.stderr.splitlines()
     expect(done.returncode == 5, "status %d: %s" % (done.returncode, err))
     expect(len(err) == 1 and "CAP_" in err[0], str(err))
-    expect(not kernel.program_ids() - before, "programs left behind")
+    wait_until(lambda: not kernel.orphaned_program_ids() - before, 15, "programs left behind")
     run.note(err[0])
 
 

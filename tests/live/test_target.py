@@ -127,7 +127,7 @@ def rounds_of(run, count):
     jvm = run.java("MixShares", 3 * count + 20, wait=True, hold=5)
     jvm.go()
     time.sleep(5)
-    programs = kernel.program_ids()
+    programs = kernel.orphaned_program_ids()
     before, rss = fds(jvm.pid), rss_kb(jvm.pid)
     samples = sum(round_of(run, jvm.pid, number) for number in range(count))
     expect(samples > 0, "no samples in %d rounds" % count)
@@ -135,11 +135,11 @@ def rounds_of(run, count):
     expect(fds(jvm.pid) == before, "file descriptors changed: %s" % fds(jvm.pid))
     grown = 100 * (rss_kb(jvm.pid) - rss) / rss
     expect(abs(grown) <= 5, "RSS of the target changed by %.1f %%" % grown)
-    left = lambda: not kernel.program_ids() - programs
+    left = lambda: kernel.orphaned_program_ids() - programs
     try:
-        wait_until(left, 15, "", interval=0.5)
+        wait_until(lambda: not left(), 15, "", interval=0.5)
     except Failure:
-        raise Failure("BPF programs left behind: %s" % (kernel.program_ids() - programs)) from None
+        raise Failure("BPF programs left behind: %s" % left()) from None
     run.note("%d rounds, %d samples, RSS %+.1f %%" % (count, samples, grown))
 
 
