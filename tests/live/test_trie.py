@@ -338,8 +338,7 @@ def frames_by_rule(recording, rule):
 @test("filter marks", quick=True, each_jdk=False)
 def filter_mark(run):
     jvm = run.java("MixShares", 30)
-    # Every event with a stack counts; the profile compared with is that of CPU time.
-    recording = run.record(jvm.pid, 2, "-e", "cpu", "-F", 499)
+    recording = run.record(jvm.pid, 2, "-F", 499)
     found = check_filter(recording, "mark")
     expect(found["trie"] == "built-in" and found["samples"]["dropped"] == 0, str(found))
     for frame in recording.frames:

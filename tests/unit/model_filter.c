@@ -92,18 +92,23 @@ static size_t frames_of(const char *names, uint32_t *frames)
 	return count;
 }
 
-static void add(const char *names, uint32_t thread, int64_t count)
+static void add_of(enum rec_metric metric, const char *names, uint32_t thread, int64_t count)
 {
 	uint32_t frames[16];
 	size_t depth = frames_of(names, frames);
 	struct rec_key key = {
-		.metric = REC_CPU,
+		.metric = metric,
 		.jvm = 1,
 		.thread = thread,
 		.stack = depth ? rec_stack(rec, frames, depth, REC_STACK_COMPLETE) : 0,
 	};
 
 	rec_add(rec, &key, count, count * 10);
+}
+
+static void add(const char *names, uint32_t thread, int64_t count)
+{
+	add_of(REC_CPU, names, thread, count);
 }
 
 /* The names of a stack, as add() takes them, with ".run" behind those of Java frames. */
@@ -228,6 +233,23 @@ static void mark_counts_and_takes_nothing_away(void)
 	ASSERT_INT(rec_method_rule(rec, rec_frame_get(rec, 2)->method, &rule), 1);
 	CU_ASSERT_STRING_EQUAL(rec_text(rec, rec_rule_get(rec, rule)->text), "java.*");
 	ASSERT_INT(rec_method_rule(rec, rec_frame_get(rec, 1)->method, &rule), 0);
+}
+
+/* Blocks of memory and classes have stacks, too, but are no samples; their classes are classes. */
+static void frames_are_those_of_cpu_samples(void)
+{
+	add("java.a.B app.Main", 1, 3);
+	for (int metric = REC_CPU + 1; metric < REC_METRIC_NR; metric++) {
+		add_of((enum rec_metric)metric, "java.a.B app.Main", 1, 1000);
+		add_of((enum rec_metric)metric, "java.c.D app.Other", 1, 1000);
+	}
+	apply(FILTER_DROP, "built-in");
+	check_rule("java.*", 1, 3, 2);
+	ASSERT_INT(rec_filter_get(rec)->free_frames, 3);
+	ASSERT_INT(rec_filter_get(rec)->free_classes, 2);
+	ASSERT_INT(rec_filter_get(rec)->library, 3);
+	ASSERT_INT(rec_filter_get(rec)->with_application, 3);
+	ASSERT_INT(rec_filter_get(rec)->dropped, 0);
 }
 
 /* What is seen one by one is what a whole recording becomes. */
@@ -376,6 +398,7 @@ static CU_TestInfo tests[] = {
 	{ "characters of four bytes are two surrogates",
 	  characters_of_four_bytes_are_two_surrogates },
 	{ "mark counts and takes nothing away", mark_counts_and_takes_nothing_away },
+	{ "frames are those of CPU samples", frames_are_those_of_cpu_samples },
 	{ "fold joins runs of library frames", fold_joins_runs_of_library_frames },
 	{ "folded stacks that are equal become one", folded_stacks_that_are_equal_become_one },
 	{ "drop takes out what has no application frame",

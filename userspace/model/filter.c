@@ -169,25 +169,15 @@ bool filter_stack(struct filter *filter, uint32_t *frames, size_t *count)
 
 /* ---- the whole recording */
 
-/* How often a stack was seen. */
-struct weight {
-	uint64_t all;
-	uint64_t cpu;
-};
-
-static void count_stacks(const struct recording *rec, struct weight *weights)
+/* How many CPU samples have each stack. Other metrics count blocks or classes, which do not add. */
+static void count_samples(const struct recording *rec, uint64_t *samples)
 {
 	size_t count;
 	const struct rec_total *totals = rec_totals(rec, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct rec_key *key = &totals[i].key;
-
-		if (rec_metric_info(key->metric)->is_level || totals[i].count < 0)
-			continue;
-		weights[key->stack].all += (uint64_t)totals[i].count;
-		if (key->metric == REC_CPU)
-			weights[key->stack].cpu += (uint64_t)totals[i].count;
+		if (totals[i].key.metric == REC_CPU && totals[i].count > 0)
+			samples[totals[i].key.stack] += (uint64_t)totals[i].count;
 	}
 }
 
@@ -202,7 +192,7 @@ static void count_frame(struct filter *filter, uint32_t frame, uint64_t times)
 		rec_filter(filter->rec)->free_frames += times;
 }
 
-static void count_stack(struct filter *filter, uint32_t id, const struct weight *weight)
+static void count_stack(struct filter *filter, uint32_t id, uint64_t samples)
 {
 	struct rec_stack stack = rec_stack_get(filter->rec, id);
 	struct rec_filter *result = rec_filter(filter->rec);
@@ -217,28 +207,28 @@ static void count_stack(struct filter *filter, uint32_t id, const struct weight 
 		if (innermost == FILTER_NOT_JAVA)
 			innermost = code;
 		application |= code == FILTER_APPLICATION;
-		count_frame(filter, stack.frames[i], weight->all);
+		count_frame(filter, stack.frames[i], samples);
 	}
-	result->application += innermost == FILTER_APPLICATION ? weight->cpu : 0;
-	result->library += innermost == FILTER_LIBRARY ? weight->cpu : 0;
-	result->no_java += innermost == FILTER_NOT_JAVA ? weight->cpu : 0;
-	result->with_application += application ? weight->cpu : 0;
-	result->dropped += !application && filter->mode == FILTER_DROP ? weight->cpu : 0;
+	result->application += innermost == FILTER_APPLICATION ? samples : 0;
+	result->library += innermost == FILTER_LIBRARY ? samples : 0;
+	result->no_java += innermost == FILTER_NOT_JAVA ? samples : 0;
+	result->with_application += application ? samples : 0;
+	result->dropped += !application && filter->mode == FILTER_DROP ? samples : 0;
 }
 
 static int count_all(struct filter *filter)
 {
 	struct recording *rec = filter->rec;
-	struct weight *weights = calloc((size_t)rec_stack_count(rec) + 1, sizeof(*weights));
+	uint64_t *samples = calloc((size_t)rec_stack_count(rec) + 1, sizeof(*samples));
 
-	if (!weights)
+	if (!samples)
 		return -ENOMEM;
-	count_stacks(rec, weights);
+	count_samples(rec, samples);
 	for (uint32_t id = 0; id <= rec_stack_count(rec); id++) {
-		if (weights[id].all)
-			count_stack(filter, id, &weights[id]);
+		if (samples[id])
+			count_stack(filter, id, samples[id]);
 	}
-	free(weights);
+	free(samples);
 	return 0;
 }
 

@@ -119,7 +119,7 @@ uint32_t rec_stack_count(const struct recording *rec);
 struct rec_rule {
 	uint32_t text;	  /* string id: "java.*" */
 	uint32_t number;  /* 0 application code, above library code */
-	uint64_t frames;  /* of samples: Java frames, each as often as it was sampled */
+	uint64_t frames;  /* Java frames of CPU samples, each as often as it was sampled */
 	uint64_t classes; /* of the recording */
 };
 /* Finds or adds the rule with this text and number. */
