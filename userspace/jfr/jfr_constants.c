@@ -8,9 +8,13 @@
 #define FIRST_SLOTS 8
 #define FIRST_BYTES (64u << 10)
 
+/* Slots of 8 bytes in a cache line. */
+#define NEIGHBOURS_LOG2 3
+#define NEIGHBOURS	(1u << NEIGHBOURS_LOG2)
+
 struct jfr_constants_slot {
 	uint32_t offset; /* in bytes, 0 free */
-	uint32_t tag;	 /* of the id's hash */
+	uint32_t tag;	 /* low half of the id */
 };
 
 int jfr_constants_open(const struct jfr_plans *plans, struct jfr_constants *out)
@@ -53,17 +57,24 @@ static struct cursor at_offset(const struct jfr_constants *constants, uint32_t o
 	return cursor_of(constants->bytes + offset, constants->len - offset);
 }
 
+/* Ids that follow each other, as most do, have neighbouring slots: one cache line of them. */
+static uint32_t first_slot(const struct jfr_constants_of *of, int64_t id)
+{
+	return (uint32_t)(hash_of(id >> NEIGHBOURS_LOG2) << NEIGHBOURS_LOG2 |
+			  ((uint64_t)id & (NEIGHBOURS - 1))) &
+	       (of->capacity - 1);
+}
+
 /* The slot of id, or the free one where it would go. They are never all used. */
 static struct jfr_constants_slot *find(const struct jfr_constants *constants,
 				       const struct jfr_constants_of *of, int64_t id)
 {
-	uint64_t hash = hash_of(id);
-	uint32_t at = (uint32_t)hash & (of->capacity - 1);
+	uint32_t at = first_slot(of, id);
 
 	for (; of->slots[at].offset; at = (at + 1) & (of->capacity - 1)) {
 		struct cursor c;
 
-		if (of->slots[at].tag != (uint32_t)(hash >> 32))
+		if (of->slots[at].tag != (uint32_t)id)
 			continue;
 		c = at_offset(constants, of->slots[at].offset);
 		if ((int64_t)jfr_varint(&c) == id)
@@ -109,7 +120,7 @@ static int put(struct jfr_constants *constants, struct jfr_constants_of *of, int
 	slot = find(constants, of, id);
 	of->count += !slot->offset;
 	slot->offset = offset;
-	slot->tag = (uint32_t)(hash_of(id) >> 32);
+	slot->tag = (uint32_t)id;
 	return 0;
 }
 
