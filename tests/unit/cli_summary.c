@@ -5,6 +5,7 @@
 
 #include "cli/summary.h"
 #include "model/ledger.h"
+#include "model/native.h"
 #include "model/recording.h"
 #include "unit/unit.h"
 
@@ -152,6 +153,116 @@ static void memory_that_does_not_move_is_said_so(void)
 	CU_ASSERT_STRING_EQUAL(line_of("\ngrowth"), "RSS +0 B: nothing");
 }
 
+/* Less than a part of Rss that is worth a place, and yet all that moved. */
+static void little_growth_is_said_too(void)
+{
+	add_jvm(4242);
+	add_ledger(1, 1000, 10, 0);
+	add_ledger(1, 1003, 10, 8);
+	CU_ASSERT_STRING_EQUAL(line_of("\ngrowth"), "RSS +3.0 MiB: java_heap +3.0 MiB");
+}
+
+static void what_is_not_known_of_a_jvm_is_left_out(void)
+{
+	rec_jvm(rec, &(struct rec_jvm){
+			     .pid = 4242, .main_class = string(""), .version = string("17") });
+	CU_ASSERT_STRING_EQUAL(line_of("target"), "pid 4242, JDK 17");
+}
+
+static void without_cpu_events_no_samples_are_counted(void)
+{
+	struct rec_meta *meta = rec_meta(rec);
+
+	meta->frequency_hz = 99;
+	meta->end_time_ns = 2000000000;
+	meta->target_cpu_ns = 500000000;
+	meta->events = string("native,class,counter");
+	add_jvm(4242);
+	CU_ASSERT_STRING_EQUAL(line_of("\nrecorded"), "2.0 s; CPU 500.0 ms = 0.25 cores");
+	CU_ASSERT_PTR_NULL(strstr(text, "samples"));
+	meta->events = string("cpu,class");
+	CU_ASSERT_STRING_EQUAL(line_of("\nsamples"),
+			       "0 in 2.0 s, 0 a second of CPU time (99 asked, "
+			       "); CPU 500.0 ms = 0.25 cores");
+}
+
+static void add_site(uint32_t jvm, const char *tag, int64_t allocated_mib, int64_t freed_mib)
+{
+	struct rec_native_site site = { .jvm = jvm,
+					.tag = string(tag),
+					.use = REC_NATIVE_HEAP,
+					.allocated_blocks = allocated_mib * 1000,
+					.freed_blocks = freed_mib * 1000,
+					.allocated_bytes = allocated_mib << 20,
+					.freed_bytes = freed_mib << 20 };
+
+	CU_ASSERT_NOT_EQUAL_FATAL(rec_native_site(rec, &site), 0);
+}
+
+static struct rec_native_budget *add_budget(uint32_t jvm)
+{
+	struct rec_native_budget *budget = rec_native_budget(rec, jvm);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(budget);
+	budget->estimated = budget->live_known = true;
+	budget->state_ns[REC_NATIVE_EXACT] = 1;
+	budget->watched_cpu_ns = budget->all_cpu_ns = 400;
+	return budget;
+}
+
+static void native_memory_is_what_lives_by_tag(void)
+{
+	uint32_t jvm = add_jvm(4242);
+
+	(void)line_of("target");
+	CU_ASSERT_PTR_NULL(strstr(text, "\nnative"));
+	add_budget(jvm);
+	CU_ASSERT_STRING_EQUAL(line_of("\nnative"), "0 B live of 0 B in 0 blocks allocated");
+	add_site(jvm, "Other", 64, 0);
+	add_site(jvm, "Compiler", 30, 29);
+	add_site(jvm, "GC", 8, 8);
+	rec_native_site(rec, &(struct rec_native_site){ .jvm = jvm,
+							.tag = string("unknown"),
+							.use = REC_NATIVE_UNKNOWN_FREE,
+							.freed_blocks = 5 });
+	CU_ASSERT_STRING_EQUAL(line_of("\nnative"),
+			       "65.0 MiB live of 102.0 MiB in 102,000 blocks allocated: Other "
+			       "+64.0 MiB, Compiler +1.0 MiB");
+}
+
+static void native_memory_says_how_much_was_seen(void)
+{
+	uint32_t jvm = add_jvm(4242);
+	struct rec_native_budget *budget = add_budget(jvm);
+
+	add_site(jvm, "Other", 4, 3);
+	budget->state_ns[REC_NATIVE_SAMPLED] = 1;
+	CU_ASSERT_STRING_EQUAL(line_of("\nnative"),
+			       "1.0 MiB live of 4.0 MiB in 4,000 blocks allocated: Other "
+			       "+1.0 MiB; estimated from samples");
+	budget->watched_cpu_ns = 100;
+	budget->live_known = false;
+	CU_ASSERT_STRING_EQUAL(line_of("\nnative"),
+			       "4.0 MiB in 4,000 blocks allocated, how much lives is not known: "
+			       "Other 4.0 MiB; estimated from 25.0 % of its CPU time");
+	budget->estimated = false;
+	CU_ASSERT_STRING_EQUAL(line_of("\nnative"),
+			       "4.0 MiB in 4,000 blocks allocated, how much lives is not known: "
+			       "Other 4.0 MiB; only what was seen in 25.0 % of its CPU time");
+}
+
+static void native_memory_is_of_the_jvm_that_has_most(void)
+{
+	uint32_t first = add_jvm(4242), second = add_jvm(777);
+
+	add_budget(first);
+	add_budget(second);
+	add_site(first, "Other", 9, 8);
+	add_site(second, "Other", 2, 0);
+	CU_ASSERT_STRING_EQUAL(line_of("\nnative"), "2.0 MiB live of 2.0 MiB in 2,000 blocks "
+						    "allocated, of pid 777: Other +2.0 MiB");
+}
+
 static CU_TestInfo tests[] = {
 	{ "threads of one JVM go by name", threads_of_one_jvm_go_by_name },
 	{ "threads of several JVMs have their pid", threads_of_several_jvms_have_their_pid },
@@ -160,6 +271,12 @@ static CU_TestInfo tests[] = {
 	{ "memory says what it is and what grew", memory_says_what_it_is_and_what_grew },
 	{ "memory is of the JVM that grew most", memory_is_of_the_jvm_that_grew_most },
 	{ "memory that does not move is said so", memory_that_does_not_move_is_said_so },
+	{ "little growth is said too", little_growth_is_said_too },
+	{ "what is not known of a JVM is left out", what_is_not_known_of_a_jvm_is_left_out },
+	{ "without CPU events no samples are counted", without_cpu_events_no_samples_are_counted },
+	{ "native memory is what lives, by tag", native_memory_is_what_lives_by_tag },
+	{ "native memory says how much was seen", native_memory_says_how_much_was_seen },
+	{ "native memory is of the JVM that has most", native_memory_is_of_the_jvm_that_has_most },
 	CU_TEST_INFO_NULL,
 };
 

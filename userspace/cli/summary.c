@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "cli/summary_classes.h"
 #include "cli/summary_memory.h"
+#include "cli/summary_native.h"
 #include "model/recording.h"
 #include "model/top.h"
 
@@ -37,6 +39,13 @@ static void start_line(const struct writer *w, const char *title)
 	fprintf(w->out, "%s%-9s%s ", w->colors->bold, title, w->colors->off);
 }
 
+/* Nothing when there is no word, or an empty one: of a JVM that ended before it was read. */
+static void add_word(const struct writer *w, const char *before, uint32_t string)
+{
+	if (string && *rec_text(w->rec, string))
+		fprintf(w->out, "%s%s", before, rec_text(w->rec, string));
+}
+
 static void write_jvms(const struct writer *w)
 {
 	uint32_t count = rec_jvm_count(w->rec);
@@ -50,15 +59,21 @@ static void write_jvms(const struct writer *w)
 	if (count > 1)
 		fprintf(w->out, "%" PRIu32 " JVMs, the first: ", count);
 	fprintf(w->out, "pid %d", jvm->pid);
-	if (jvm->main_class)
-		fprintf(w->out, " %s", rec_text(w->rec, jvm->main_class));
-	if (jvm->version)
-		fprintf(w->out, ", JDK %s", rec_text(w->rec, jvm->version));
-	if (jvm->gc_name)
-		fprintf(w->out, ", %s", rec_text(w->rec, jvm->gc_name));
+	add_word(w, " ", jvm->main_class);
+	add_word(w, ", JDK ", jvm->version);
+	add_word(w, ", ", jvm->gc_name);
 	fputc('\n', w->out);
 }
 
+/* Whether -e had cpu; a recording that does not say has. */
+static bool has_cpu_samples(const struct writer *w)
+{
+	const struct rec_meta *meta = rec_meta_get(w->rec);
+
+	return !meta->events || strstr(rec_text(w->rec, meta->events), "cpu");
+}
+
+/* How many samples in which time, or the time alone where none were to be taken. */
 static void write_samples(const struct writer *w, int64_t samples)
 {
 	const struct rec_meta *meta = rec_meta_get(w->rec);
@@ -67,12 +82,15 @@ static void write_samples(const struct writer *w, int64_t samples)
 	char time[TEXT_MAX];
 	char cpu[TEXT_MAX];
 
-	start_line(w, "samples");
-	fprintf(w->out, "%s in %s, %.0f a second of CPU time (%" PRIu32 " asked, %s); CPU %s",
-		text_count((uint64_t)samples, count),
-		text_ns(time_ns > 0 ? (uint64_t)time_ns : 0, time), meta->achieved_hz,
-		meta->frequency_hz, rec_text(w->rec, meta->clock),
-		text_ns(meta->target_cpu_ns, cpu));
+	text_ns(time_ns > 0 ? (uint64_t)time_ns : 0, time);
+	start_line(w, has_cpu_samples(w) ? "samples" : "recorded");
+	if (has_cpu_samples(w))
+		fprintf(w->out, "%s in %s, %.0f a second of CPU time (%" PRIu32 " asked, %s)",
+			text_count((uint64_t)samples, count), time, meta->achieved_hz,
+			meta->frequency_hz, rec_text(w->rec, meta->clock));
+	else
+		fputs(time, w->out);
+	fprintf(w->out, "; CPU %s", text_ns(meta->target_cpu_ns, cpu));
 	/* In less than a millisecond both are noise. */
 	if (time_ns > 1e6)
 		fprintf(w->out, " = %.2f cores", (double)meta->target_cpu_ns / time_ns);
@@ -262,6 +280,7 @@ void summary_write(const struct recording *rec, uint64_t startup_cpu_ns,
 		write_threads(&w, all);
 	}
 	summary_classes(rec, colors, out);
+	summary_native(rec, colors, out);
 	summary_memory(rec, colors, out);
 	write_cost(&w, startup_cpu_ns);
 }

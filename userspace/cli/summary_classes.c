@@ -20,8 +20,9 @@ static void write_counts(const struct recording *rec, FILE *out)
 	fprintf(out, "%" PRIu64 " loaded, %" PRIu64 " unloaded", loaded,
 		rec_class_sum(rec, "unloaded"));
 	if (rules)
-		fprintf(out, "; %" PRIu64 " of %zu rules counted in the kernel, not listed",
-			rec_class_sum(rec, "ignored"), rules);
+		fprintf(out,
+			"; %" PRIu64 " of those loaded are library code by %zu rule%s, not listed",
+			rec_class_sum(rec, "ignored"), rules, rules == 1 ? "" : "s");
 	if (rec_class_sum(rec, "notified") > loaded)
 		fprintf(out, "; %" PRIu64 " attempts failed or were redefinitions",
 			rec_class_sum(rec, "notified") - loaded);

@@ -8,8 +8,9 @@
 #include "model/ledger.h"
 #include "model/recording.h"
 
-#define TOP_LINES  5
-#define LEAST_PART 100 /* a line below this part of Rss is not worth a place */
+#define TOP_LINES   5
+#define LEAST_PART  100 /* a line below this part of Rss is not worth a place */
+#define LEAST_MOVED 10	/* nor one that moved less than this part of what moved most */
 
 struct pair {
 	const struct rec_ledger *first;
@@ -56,17 +57,21 @@ static const char *signed_bytes(int64_t bytes, char to[TEXT_MAX + 1])
 	return to;
 }
 
-/* "malloc 57.2 MiB, libraries 18.5 MiB", or with signs. */
-static void write_amounts(struct amount *amounts, uint64_t rss_bytes, bool with_sign, FILE *out)
+static void sort_by_size(struct amount amounts[REC_LINE_NR])
+{
+	qsort(amounts, REC_LINE_NR, sizeof(*amounts), by_size);
+}
+
+/* "malloc 57.2 MiB, libraries 18.5 MiB", or with signs; the sorted amounts from least bytes on. */
+static void write_amounts(const struct amount *amounts, int64_t least, bool with_sign, FILE *out)
 {
 	const char *before = "";
 	char text[TEXT_MAX + 1];
 
-	qsort(amounts, REC_LINE_NR, sizeof(*amounts), by_size);
 	for (int i = 0; i < TOP_LINES; i++) {
 		int64_t bytes = amounts[i].bytes;
 
-		if ((uint64_t)llabs(bytes) * LEAST_PART < rss_bytes)
+		if (!bytes || llabs(bytes) < least)
 			break;
 		signed_bytes(bytes, text);
 		fprintf(out, "%s%s %s", before, rec_line_info(amounts[i].line)->name,
@@ -93,17 +98,19 @@ void summary_memory(const struct recording *rec, const struct colors *colors, FI
 		growths[line] = (struct amount){ (enum rec_line)line,
 						 now - pair.first->lines[line].resident };
 	}
+	sort_by_size(sizes);
+	sort_by_size(growths);
 	jvm = rec_jvm_get(rec, pair.last->jvm);
 	fprintf(out, "%s%-9s%s RSS %s", colors->bold, "memory", colors->off,
 		text_bytes(pair.last->rss_bytes, text));
 	if (jvm && rec_jvm_count(rec) > 1)
 		fprintf(out, " of pid %d", jvm->pid);
 	fputs(": ", out);
-	write_amounts(sizes, pair.last->rss_bytes, false, out);
+	write_amounts(sizes, (int64_t)(pair.last->rss_bytes / LEAST_PART), false, out);
 	fprintf(out, "; unexplained %s\n",
 		text_bytes((uint64_t)pair.last->lines[REC_LINE_UNEXPLAINED].resident, text));
 	fprintf(out, "%s%-9s%s RSS %s: ", colors->bold, "growth", colors->off,
 		signed_bytes(growth_of(&pair), text));
-	write_amounts(growths, pair.last->rss_bytes, true, out);
+	write_amounts(growths, llabs(growths[0].bytes) / LEAST_MOVED, true, out);
 	fputc('\n', out);
 }

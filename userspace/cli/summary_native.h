@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_SUMMARY_NATIVE_H
+#define JVMSCOPE_SUMMARY_NATIVE_H
+
+#include <stdio.h>
+
+#include "cli/terminal.h"
+
+struct recording;
+
+/*
+ * One line: which native memory was allocated and lives, by tag, and how much of it was seen; of
+ * the JVM that has the most of it. Nothing when native memory was not recorded.
+ */
+void summary_native(const struct recording *rec, const struct colors *colors, FILE *out);
+
+#endif
