@@ -50,7 +50,7 @@ _jvmscope_values() {
 	--filter) echo 'mark fold drop off' ;;
 	-e | --events) echo 'cpu native native=libc class counter all' ;;
 	--max-overhead) echo 'none' ;;
-	--metric) echo 'cpu native_alloc native_live' ;;
+	--metric) echo 'cpu native_alloc native_live class_load' ;;
 	--cpu-event) echo 'auto cycles cpu-clock' ;;
 	--color) echo 'auto always never' ;;
 	-F | --frequency) echo '99 199 499 997' ;;
@@ -66,7 +66,7 @@ _jvmscope_values() {
 
 _jvmscope() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local command values i
+	local command values i head=''
 
 	# "--format=json" arrives as three words.
 	if [[ $word == = ]]; then
@@ -100,7 +100,11 @@ _jvmscope() {
 		;;
 	esac
 	if values=$(_jvmscope_values "$before" "$command"); then
-		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+		# The last one of a list: what stands before it stays.
+		if [[ $before == @(-p|--pid|-e|--events) && $word == *,* ]]; then
+			head=${word%,*},
+		fi
+		mapfile -t COMPREPLY < <(compgen -P "$head" -W "$values" -- "${word#"$head"}")
 		return
 	fi
 	if [[ $command == help ]]; then

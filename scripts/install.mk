@@ -7,7 +7,7 @@ MANDIR        ?= $(PREFIX)/share/man
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 DOCDIR        ?= $(PREFIX)/share/doc/jvmscope
 
-INSTALL_DOCS  := README.md LICENSE docs/json-schema.json docs/ps-schema.json docs/events.md docs/jdk-support.md docs/overhead.md
+INSTALL_DOCS  := README.md LICENSE docs/json-schema.json docs/ps-schema.json docs/events.md docs/trie.md docs/jdk-support.md docs/overhead.md
 
 installed_files = $(BINDIR)/jvmscope $(MANDIR)/man1/jvmscope.1 $(COMPLETIONDIR)/jvmscope \
 		  $(addprefix $(DOCDIR)/,$(notdir $(INSTALL_DOCS)))

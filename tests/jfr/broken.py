@@ -58,6 +58,19 @@ def u64(value):
     return struct.pack(">Q", value)
 
 
+# The id of jdk.CPUTimeSamplesLost in zgc-25.
+LOST_TYPE = 126
+
+
+def with_lost_samples(data, lost):
+    """zgc-25 with an event behind its first header that says so many samples were lost."""
+    start_ticks = struct.unpack_from(HEADER, data)[8]
+    body = varint(LOST_TYPE) + varint(start_ticks) + varint(lost) + varint(0)
+    event = varint(len(body) + 1) + body
+    size, constants, metadata = (n + len(event) for n in struct.unpack_from(">QQQ", data, 8))
+    return put(data[:68] + event + data[68:], 8, u64(size), u64(constants), u64(metadata))
+
+
 # ---- from a good recording
 
 def from_good(data):

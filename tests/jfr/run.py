@@ -305,6 +305,35 @@ def test_filter(folder, name):
     expect(sum(count for count, _ in again) == left, "the JFR file has others than the JSON")
 
 
+def test_lost(folder):
+    """Samples that the JVM says it lost are counted, and --strict minds them."""
+    source = folder / "source.jfr"
+    for lost, strict_status in ((0, 0), (5, 1)):
+        source.write_bytes(broken.with_lost_samples(good("zgc-25"), lost))
+        quality = json.loads(converted(source, ".json", folder))["quality"]
+        expect(quality["lost"] == ({"cpu_time_samples": lost} if lost else {}), str(quality))
+        expect(quality["seen"] == quality["samples"] + lost, str(quality))
+        status, _, err, _, _ = convert(source, "-o", folder / "out.json", "--strict")
+        expect(status == strict_status, "%d lost: status %s: %s" % (lost, status, err))
+
+
+def test_left_out(folder):
+    """What is not converted, and a file that comes out empty, is said."""
+    theirs = folder / "theirs.jfr"
+    theirs.write_bytes(good("g1-17"))
+    ours = ROOT / "tests" / "golden" / "full.json.expected"
+    rows = [(ours, ".json", [], "left out"), (ours, ".jfr", [], "left out"),
+            (ours, ".collapsed", [], None), (theirs, ".json", [], None),
+            (theirs, ".collapsed", [], None),
+            (theirs, ".collapsed", ["--metric", "native_alloc"], "no stacks of native_alloc")]
+    for source, suffix, arguments, words in rows:
+        status, _, err, _, _ = convert(source, "-o", folder / ("out" + suffix), *arguments)
+        warnings = [line for line in err.splitlines() if "warning" in line]
+        expect(status == 0 and len(warnings) == (words is not None),
+               "%s to %s: status %s: %s" % (source.name, suffix, status, err))
+        expect(words is None or words in warnings[0], "%s: %s" % (words, warnings))
+
+
 USAGE = {
     "no file": [],
     "no output": ["in.jfr"],
@@ -347,6 +376,7 @@ def tests(full):
                  ("formats, " + name, test_formats, (name,)), ("pprof, " + name, test_pprof, (name,)),
                  ("filter, " + name, test_filter, (name,))]
     rows += [("more", test_more, ())] if full else []
+    rows += [("lost", test_lost, ()), ("left out", test_left_out, ())]
     rows += [("broken, " + name, test_broken, (name,)) for name in broken.from_good(good("g1-17"))]
     rows += [("hostile, " + name, test_hostile, (name,)) for name in broken.HOSTILE]
     rows += [("usage, " + name, test_usage, (name,)) for name in USAGE]

@@ -242,6 +242,12 @@ static void says_what_is_wrong_in_one_line(void)
 		{ OPTION_RECORD, "record -p 1 -f x.svg", "-f x.svg: the suffix names no format" },
 		{ OPTION_RECORD, "record -p 1 -f -", "-f -: standard output needs --format" },
 		{ OPTION_RECORD, "record -p 1 -f - --format jfr --max-size 1M", "need a file" },
+		{ OPTION_RECORD, "record -p 1 -e cpu --metric native_live -f x.collapsed",
+		  "--metric native_live: is not recorded without -e native\n" },
+		{ OPTION_RECORD, "record -p 1 -e class -f x.json -f x.collapsed",
+		  "--metric cpu: is not recorded without -e cpu\n" },
+		{ OPTION_RECORD, "record -p 1 -e -class --metric class_load --format collapsed",
+		  "--metric class_load: is not recorded without -e class\n" },
 		{ OPTION_RECORD, "record -p 1 --chunk 50ms", "--chunk 50ms: expected a time from" },
 		{ OPTION_RECORD, "record -p 1 --chunk 2h", "--chunk 2h: expected a time from" },
 		{ OPTION_RECORD, "record -p 1 --max-size 4k",
@@ -279,6 +285,16 @@ static void says_what_is_wrong_in_one_line(void)
 		CU_ASSERT_PTR_EQUAL(strchr(said, '\n'), said + strlen(said) - 1);
 		ASSERT_INT(strncmp(said, "jvmscope: ", 10), 0);
 	}
+}
+
+/* Only collapsed stacks are of one metric. */
+static void a_metric_needs_its_events(void)
+{
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e cpu --metric native_live -f x.jfr"), 0);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e class -f x.json"), 0);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --metric native_live -f x.collapsed"), 0);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e class --metric class_load -f x.collapsed"),
+		   0);
 }
 
 static void refuses_too_many_pids_and_files(void)
@@ -320,6 +336,7 @@ static CU_TestInfo tests[] = {
 	{ "help and version need no target", help_and_version_need_no_target },
 	{ "keeps the topic of help", keeps_the_topic_of_help },
 	{ "says what is wrong in one line", says_what_is_wrong_in_one_line },
+	{ "a metric needs its events", a_metric_needs_its_events },
 	{ "refuses too many pids and files", refuses_too_many_pids_and_files },
 	{ "gives every option a help line", gives_every_option_a_help_line },
 	CU_TEST_INFO_NULL,

@@ -47,6 +47,36 @@ static bool is_incomplete(const struct recording *rec, const struct import_resul
 	return result->damaged || rec_quality_sum(rec, REC_QUALITY_LOST);
 }
 
+/* A file that comes out empty is no error: a recording may have been idle. */
+static void warn_if_empty(const struct options *options, const struct exporter *format,
+			  const struct recording *rec)
+{
+	bool one_metric = format == exporter_by_name("collapsed");
+	const struct rec_total *totals;
+	size_t count, i = 0;
+
+	totals = rec_totals(rec, &count);
+	while (i < count && one_metric && totals[i].key.metric != options->metric)
+		i++;
+	if (i == count)
+		log_warn("%s: has no stacks of %s", options->operands[0],
+			 one_metric ? rec_metric_info(options->metric)->name : "any metric");
+}
+
+/* Of our own files, which say what was recorded, more is known than is read. */
+static void warn_of_rest(const struct options *options, const struct exporter *format,
+			 const struct recording *rec)
+{
+	bool holds_all = format == exporter_by_name("json") || format == exporter_by_name("jfr");
+	const char *events = rec_text(rec, rec_meta_get(rec)->events);
+
+	if (holds_all &&
+	    (strstr(events, "native") || strstr(events, "class") || strstr(events, "counter")))
+		log_warn("%s: the stacks are converted; lists of classes and of native memory, and "
+			 "the memory ledger, are left out",
+			 options->operands[0]);
+}
+
 /* The class-name rules, as when a recording is made. Logs and returns a negative errno. */
 static int apply_rules(const struct options *options, struct recording *rec)
 {
@@ -89,6 +119,8 @@ static int convert(const struct options *options, const struct exporter *format,
 
 	if (import_file(&how, rec, &result))
 		return EXIT_RUNTIME;
+	warn_if_empty(options, format, rec);
+	warn_of_rest(options, format, rec);
 	if (apply_rules(options, rec))
 		return EXIT_RUNTIME;
 	if (write_output(options, format, rec))

@@ -44,6 +44,37 @@ const struct exporter *outputs_format(const struct options *options, size_t n)
 	return by_suffix;
 }
 
+/* The events of -e that give a metric its numbers. */
+static unsigned int events_of(enum rec_metric metric)
+{
+	static const unsigned int events[REC_METRIC_NR] = {
+		[REC_CPU] = LIVE_EVENT_CPU,
+		[REC_NATIVE_ALLOC] = LIVE_EVENT_NATIVE,
+		[REC_NATIVE_LIVE] = LIVE_EVENT_NATIVE,
+		[REC_CLASS_LOAD] = LIVE_EVENT_CLASS,
+	};
+
+	return events[metric];
+}
+
+/* Collapsed stacks are of one metric: without its events the file would be empty. */
+static int check_metric(const struct options *options)
+{
+	const struct exporter *collapsed = exporter_by_name("collapsed");
+	unsigned int events = events_of(options->metric);
+	bool is_used = !options->file_count && options->format == collapsed;
+	char text[64];
+
+	for (size_t i = 0; i < options->file_count; i++)
+		is_used |= outputs_format(options, i) == collapsed;
+	if (!is_used || options->events & events)
+		return 0;
+	log_error("--metric %s: is not recorded without -e %s",
+		  rec_metric_info(options->metric)->name,
+		  options_events_text(events, text, sizeof(text)));
+	return -EINVAL;
+}
+
 int outputs_check_formats(const struct options *options)
 {
 	bool stdout_used = false;
@@ -79,7 +110,7 @@ int outputs_check_formats(const struct options *options)
 				  path, outputs_formats(formats, sizeof(formats)));
 		return -EINVAL;
 	}
-	return 0;
+	return check_metric(options);
 }
 
 int outputs_expand(const char *pattern, const char *pid, time_t when, char *to, size_t size)

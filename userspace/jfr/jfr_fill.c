@@ -87,6 +87,18 @@ static void on_cpu_time_sample(void *ctx, const struct jfr_item *e)
 	add_sample(f, &key, jfr_ns(e, CPU_PERIOD), jfr_ns(e, CPU_TIME));
 }
 
+/* The JVM had no room for them. Their time is known, and not their stacks. */
+static void on_cpu_time_lost(void *ctx, const struct jfr_item *e)
+{
+	struct jfr_filler *f = ctx;
+	int64_t lost = jfr_number(e, 0);
+
+	if (f->is_ours || lost <= 0)
+		return;
+	rec_quality_add(f->rec, REC_QUALITY_LOST, "cpu_time_samples", (uint64_t)lost);
+	rec_meta(f->rec)->seen += (uint64_t)lost;
+}
+
 /* ---- samples at the end of their chunk */
 
 /* Whether these samples are CPU time; else they are counted as left out. */
@@ -290,6 +302,9 @@ static const struct jfr_want wants[] = {
 				       .fields = { "startTime", "eventThread", "stackTrace",
 						   "failed", "samplingPeriod" },
 				       .on_event = on_cpu_time_sample },
+	[JFR_FILL_CPU_TIME_LOST] = { .type = "jdk.CPUTimeSamplesLost",
+				     .fields = { "lostSamples" },
+				     .on_event = on_cpu_time_lost },
 	[JFR_FILL_JVM_INFORMATION] = { .type = "jdk.JVMInformation",
 				       .fields = { "pid", "jvmStartTime", "jvmVersion",
 						   "jvmArguments", "javaArguments" },
