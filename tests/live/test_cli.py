@@ -319,6 +319,9 @@ def other_commands(run):
                  "can be recorded"):
         expect(name in needs, "doctor has no line for %s" % name)
     expect(needs["target"] == ("ok", "pid %d" % jvm.pid), "target: %s" % (needs["target"],))
+    events = "cpu, native, class and counter" if needs["symbols"][0] == "ok" else "cpu and counter"
+    expect(needs["can be recorded"] == ("ok", events + ", with Java, native and kernel frames"),
+           "can be recorded: %s" % (needs["can be recorded"],))
     expect(re.fullmatch(r"[0-9a-f]{16,40}", needs["build id"][1]), "%s" % (needs["build id"],))
     status, out, _ = run_scope(run, ["version"])
     expect(status == 0 and re.search(r"\d+\.\d+", out[0]), "version: %s" % out)

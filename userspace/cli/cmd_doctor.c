@@ -77,14 +77,18 @@ static void check_build_id(struct doctor *doctor, const struct image *image)
 		    "--build-id");
 }
 
-static void check_symbols(struct doctor *doctor, struct image *image)
+/* Returns whether the functions that events of -e are probed at can be found. */
+static bool check_symbols(struct doctor *doctor, struct image *image)
 {
-	if (image_has_symtab(image))
+	bool complete = image_has_symtab(image);
+
+	if (complete)
 		say(doctor, LIVE_NEED_OK, "symbols", "complete");
 	else
 		say(doctor, LIVE_NEED_DEGRADED, "symbols",
-		    "only exported ones, so frames inside libjvm have no names; install the "
-		    "debug symbols of this JDK");
+		    "only exported ones, so frames inside libjvm have no names, and native and "
+		    "class cannot be recorded; install the debug symbols of this JDK");
+	return complete;
 }
 
 /* The probes of libjvm.so that events need: one of each event is looked for. */
@@ -92,8 +96,9 @@ static const struct {
 	const char *name;
 	const char *event;
 } probes[] = {
-	{ "class__loaded", "class" },	     { "gc__begin", "gc" },
-	{ "vmops__begin", "safepoint" },     { "thread__start", "thread" },
+	{ "gc__begin", "gc" },
+	{ "vmops__begin", "safepoint" },
+	{ "thread__start", "thread" },
 	{ "method__compile__begin", "jit" },
 };
 #define PROBES (sizeof(probes) / sizeof(probes[0]))
@@ -122,7 +127,7 @@ static void check_probes(struct doctor *doctor, const struct image *image)
 	}
 	if (places < 0)
 		say(doctor, LIVE_NEED_DEGRADED, "USDT probes",
-		    "%s, so there are no %s events (cpu needs none); use a JDK built with "
+		    "%s, so there are none of %s (no event of -e needs them); use a JDK built with "
 		    "--enable-dtrace",
 		    places == -ENOENT ? "none" : "not readable", strbuf_text(&lists[0]));
 	else if (lists[0].len)
@@ -136,24 +141,27 @@ static void check_probes(struct doctor *doctor, const struct image *image)
 	strbuf_free(&lists[1]);
 }
 
-static void check_image(struct doctor *doctor, const struct target *target,
+/* Returns whether libjvm.so can be probed. */
+static bool check_image(struct doctor *doctor, const struct target *target,
 			const struct mapping *libjvm)
 {
 	struct image *image;
+	bool has_symbols;
 	int err;
 
 	err = image_open(target, libjvm, &image);
 	if (err) {
 		say(doctor, LIVE_NEED_MISSING, "libjvm.so", "%s cannot be read: %s: run as root",
 		    libjvm->path, strerror(-err));
-		return;
+		return false;
 	}
 	say(doctor, LIVE_NEED_OK, "libjvm.so", "%s%s", libjvm->path,
 	    libjvm->deleted ? " (deleted)" : "");
 	check_build_id(doctor, image);
-	check_symbols(doctor, image);
+	has_symbols = check_symbols(doctor, image);
 	check_probes(doctor, image);
 	image_close(image);
+	return has_symbols;
 }
 
 /* What the JVM shows of itself. Returns whether Java frames are or will be named. */
@@ -191,15 +199,18 @@ static bool check_jvm(struct doctor *doctor, const struct target *target, const 
 static void check_inside(struct doctor *doctor, const struct target *target,
 			 const struct maps *maps, const struct mapping *libjvm)
 {
+	const char *events = "cpu and counter";
+
 	if (target->ns_pid != target->pid)
 		say(doctor, LIVE_NEED_OK, "target", "pid %d, which is %d in its container",
 		    target->pid, target->ns_pid);
 	else
 		say(doctor, LIVE_NEED_OK, "target", "pid %d", target->pid);
-	check_image(doctor, target, libjvm);
+	if (check_image(doctor, target, libjvm))
+		events = "cpu, native, class and counter";
 	if (check_jvm(doctor, target, maps))
 		say(doctor, LIVE_NEED_OK, "can be recorded",
-		    "cpu, with Java, native and kernel frames");
+		    "%s, with Java, native and kernel frames", events);
 	else
 		say(doctor, LIVE_NEED_DEGRADED, "can be recorded",
 		    "cpu, with native and kernel frames only, see vmStructs");

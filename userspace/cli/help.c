@@ -49,7 +49,7 @@ void help_commands(const struct command *commands, FILE *out)
 	fputs("usage: jvmscope -p PID [OPTION]...\n"
 	      "       jvmscope COMMAND [OPTION]...\n"
 	      "\n"
-	      "Records where a running JVM spends its time, from outside, by eBPF.\n"
+	      "Records where a running JVM spends its CPU time and its memory, from outside, by eBPF.\n"
 	      "\n",
 	      out);
 	for (const struct command *c = commands; c->name; c++) {
@@ -66,8 +66,8 @@ void help_command(const struct command *command, FILE *out)
 {
 	struct option_text option;
 
-	fprintf(out, "usage: jvmscope %s %s\n\n%s", command->name, command->operands,
-		command->about);
+	fprintf(out, "usage: jvmscope %s%s%s\n\n%s", command->name, *command->operands ? " " : "",
+		command->operands, command->about);
 	for (size_t n = 0; options_text(command->id, n, &option); n++)
 		write_option(&option, out);
 }

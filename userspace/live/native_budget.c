@@ -160,8 +160,17 @@ static int64_t epoch_now(const struct decoder *d, uint64_t now_ns)
 static void say_change(const struct process *p, enum rec_native_state from,
 		       enum rec_native_state to, double cost_pct)
 {
-	log_info("pid %d: native memory is %s now, it was %s (probes cost %.2f %% of a core)",
-		 p->target->pid, rec_native_state_name(to), rec_native_state_name(from), cost_pct);
+	static const char *const how[REC_NATIVE_STATE_NR] = {
+		[REC_NATIVE_EXACT] = "block by block",
+		[REC_NATIVE_SAMPLED] = "by samples",
+		[REC_NATIVE_SLICES] = "by samples in slices of time",
+		[REC_NATIVE_COUNTERS] = "as counters only",
+		[REC_NATIVE_DETACHED] = "not at all",
+	};
+
+	log_info("pid %d: native memory is recorded %s from now on, before %s: probes cost %.2f %% "
+		 "of a core (see --max-overhead)",
+		 p->target->pid, how[to], how[from], cost_pct);
 }
 
 static void change_state(struct native *native, struct decoder *d, const struct process *p,

@@ -189,10 +189,11 @@ static void add_probes(struct list *list)
 
 	add(list, "uprobes", uprobes ? LIVE_NEED_OK : LIVE_NEED_DEGRADED,
 	    uprobes ? "functions and USDT probes of a JVM can be watched"
-		    : "none, so only cpu can be recorded: use a kernel with CONFIG_UPROBE_EVENTS");
+		    : "none, so native and class cannot be recorded: use a kernel with "
+		      "CONFIG_UPROBE_EVENTS");
 	add(list, "tracefs", tracefs ? LIVE_NEED_OK : LIVE_NEED_DEGRADED,
 	    tracefs ? "the kernel's tracepoints can be watched"
-		    : "not readable, cpu does not need it: mount -t tracefs tracefs "
+		    : "not readable, no event of -e needs it: mount -t tracefs tracefs "
 		      "/sys/kernel/tracing");
 }
 
