@@ -364,6 +364,10 @@ def test_errors(folder):
         status, _, err, _, _ = convert(path, "-o", output, "--format", "json", cwd=folder)
         expect(status == 1 and len(err.splitlines()) == 1 and word in err,
                "%s to %s: status %s: %s" % (path, output, status, err))
+    (folder / "other name.jfr").symlink_to(source)
+    status, _, err, _, _ = convert(source, "-o", folder / "other name.jfr")
+    expect(status == 2 and "is the file that is read" in err, "onto itself: %s %s" % (status, err))
+    expect(source.read_bytes() == good("g1-17"), "the file that was read is another now")
     status, out, err, _, _ = convert(source, "-o", "-", "--format", "collapsed", "-q")
     expect(status == 0 and counts(out) > 10 and not err, "to standard output: %s" % err)
 

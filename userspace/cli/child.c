@@ -120,15 +120,17 @@ bool child_wait(const struct child *child)
 
 void child_report(struct child *child)
 {
+	enum log_level level;
 	int status;
 
 	if (waitpid(child->pid, &status, 0) != child->pid)
 		return;
+	level = status && !loop_last_signal() ? LOG_LEVEL_WARN : LOG_LEVEL_INFO;
 	if (WIFSIGNALED(status))
-		log_info("%s: ended by signal %d (%s)", child->name, WTERMSIG(status),
-			 strsignal(WTERMSIG(status)));
+		log_write(level, "%s: ended by signal %d (%s)", child->name, WTERMSIG(status),
+			  strsignal(WTERMSIG(status)));
 	else
-		log_info("%s: exit status %d", child->name, WEXITSTATUS(status));
+		log_write(level, "%s: exit status %d", child->name, WEXITSTATUS(status));
 	child->pid = 0;
 }
 

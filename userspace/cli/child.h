@@ -37,7 +37,10 @@ bool child_ended(const struct child *child);
 bool child_wait(const struct child *child);
 #define CHILD_GRACE_NS 10000000000ull
 
-/* Says how it ended, "COMMAND: exit status 3", and lets the zombie go. */
+/*
+ * Says how it ended, "COMMAND: exit status 3", and lets the zombie go. An end by itself with
+ * another status than 0 is a warning, so -q says it too.
+ */
 void child_report(struct child *child);
 
 /* Safe on a struct with pid 0. A child that was not released ends. */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/log.h"
@@ -13,6 +14,16 @@
 #include "model/filter.h"
 
 #define HELP_HINT "see jvmscope help convert"
+
+/* Whether the output would replace the file that is read, by whatever name. */
+static bool is_input(const struct options *options)
+{
+	struct stat input, output;
+
+	return !stat(options->operands[0], &input) && !stat(options->output, &output) &&
+	       S_ISREG(input.st_mode) && input.st_dev == output.st_dev &&
+	       input.st_ino == output.st_ino;
+}
 
 /* The output's format, or NULL after one line that says what is wrong. */
 static const struct exporter *check_options(const struct options *options)
@@ -28,6 +39,10 @@ static const struct exporter *check_options(const struct options *options)
 	}
 	if (!options->output) {
 		log_error("no file to write: give -o FILE (" HELP_HINT ")");
+		return NULL;
+	}
+	if (is_input(options)) {
+		log_error("-o %s: is the file that is read", options->output);
 		return NULL;
 	}
 	if (!format && strcmp(options->output, "-") != 0)
