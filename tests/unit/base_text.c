@@ -228,6 +228,15 @@ static void utf8_is_never_cut_in_a_character(void)
 	ASSERT_INT(text_utf8(text, sizeof(text) - 1, NULL, 0), 0);
 }
 
+static void a_suffix_is_the_end(void)
+{
+	CU_ASSERT_TRUE(text_ends_with("a.jar", ".jar"));
+	CU_ASSERT_TRUE(text_ends_with(".jar", ".jar"));
+	CU_ASSERT_FALSE(text_ends_with("jar", ".jar"));
+	CU_ASSERT_FALSE(text_ends_with("a.jar.bak", ".jar"));
+	CU_ASSERT_FALSE(text_ends_with("", ".jar"));
+}
+
 static CU_TestInfo tests[] = {
 	{ "durations are parsed", durations_are_parsed },
 	{ "sizes are parsed", sizes_are_parsed },
@@ -238,6 +247,7 @@ static CU_TestInfo tests[] = {
 	{ "counts are shown", counts_are_shown },
 	{ "text becomes valid UTF-8", text_becomes_valid_utf8 },
 	{ "UTF-8 is never cut in a character", utf8_is_never_cut_in_a_character },
+	{ "a suffix is the end", a_suffix_is_the_end },
 	CU_TEST_INFO_NULL,
 };
 

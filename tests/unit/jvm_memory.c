@@ -365,6 +365,28 @@ static void classes_of_8_are_found_along_their_links(void)
 	munmap(klass, MEMORY_PAGE);
 }
 
+static void offsets_of_nonsense_lead_to_no_class(void)
+{
+	static const uint64_t offsets[] = {
+		UINT64_MAX - 1, UINT64_MAX - 7, UINT64_MAX - 8, 1ull << 32, 512, 505
+	};
+	static uint64_t loader[1], loader_at, klass[8];
+	struct vm_buffers direct, mapped;
+
+	loader_at = (uintptr_t)loader;
+	loader[0] = (uintptr_t)klass;
+	vm.symbol.boot_loader = (uintptr_t)&loader_at;
+	vm.member.cld_klasses = 0;
+	vm.hotspot.field.klass_name = (struct field){ .at = 8, .size = 8 };
+	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
+		struct vm_buffer_classes classes = { 0 };
+
+		vm.member.klass_next = offsets[i];
+		vm_memory_buffers(&vm, &classes, &direct, &mapped);
+		CU_ASSERT_FALSE(classes.direct || classes.number || classes.mapped);
+	}
+}
+
 static CU_TestInfo tests[] = {
 	{ "counters are found by name", counters_are_found_by_name },
 	{ "counters of nonsense end early", counters_of_nonsense_end_early },
@@ -375,6 +397,7 @@ static CU_TestInfo tests[] = {
 	{ "without the list classes show the mappings",
 	  without_the_list_classes_show_the_mappings },
 	{ "classes of 8 are found along their links", classes_of_8_are_found_along_their_links },
+	{ "offsets of nonsense lead to no class", offsets_of_nonsense_lead_to_no_class },
 	CU_TEST_INFO_NULL,
 };
 

@@ -160,6 +160,30 @@ static void pages_that_are_not_there_are_not_read(void)
 	CU_ASSERT_FALSE(word & PAGEMAP_PRESENT);
 }
 
+static void a_top_ends_with_its_heap(void)
+{
+	static const uint64_t sizes[] = { 0, 1ull << 32, UINT64_MAX & ~0xfull };
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		uint64_t first, top;
+
+		if (i > 0) {
+			teardown();
+			setup();
+		}
+		first = make_heap(0, 0);
+		top = first + 0x40;
+		make_heap(0, top);
+		put_chunk(first, 0x40, true);
+		put_chunk(top, sizes[i], true);
+		heap[HEAP_USED - 1] = 1;
+		find();
+		CU_ASSERT_TRUE(arenas_walk(&arenas, UINT64_MAX));
+		ASSERT_INT(arenas.found.free_bytes, sizes[i] ? HEAP_USED - top : 0);
+		ASSERT_INT(arenas.free_resident, sizes[i] ? PAGE_BYTES : 0);
+	}
+}
+
 static void a_walk_can_be_ended(void)
 {
 	uint64_t first = make_heap(0, HEAP_USED - PAGE_BYTES);
@@ -254,6 +278,7 @@ static CU_TestInfo tests[] = {
 	{ "chunks are used or free", chunks_are_used_or_free },
 	{ "a broken chain is told", a_broken_chain_is_told },
 	{ "pages that are not there are not read", pages_that_are_not_there_are_not_read },
+	{ "a top ends with its heap", a_top_ends_with_its_heap },
 	{ "a walk can be ended", a_walk_can_be_ended },
 	{ "blocks in a thread's cache are counted", blocks_in_a_threads_cache_are_counted },
 	{ "headers that make no sense are no heap", headers_that_make_no_sense_are_no_heap },

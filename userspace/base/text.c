@@ -300,3 +300,10 @@ size_t text_utf8(const char *from, size_t len, char *to, size_t size)
 	to[written] = 0;
 	return written;
 }
+
+bool text_ends_with(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), suffix_len = strlen(suffix);
+
+	return len >= suffix_len && !strcmp(text + len - suffix_len, suffix);
+}

@@ -39,4 +39,7 @@ const char *text_count(uint64_t value, char to[TEXT_MAX]);
  */
 size_t text_utf8(const char *from, size_t len, char *to, size_t size);
 
+/* Whether text ends with suffix. */
+bool text_ends_with(const char *text, const char *suffix);
+
 #endif

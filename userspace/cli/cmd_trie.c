@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/output.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/triefile.h"
 #include "trie/trie_find.h"
@@ -70,18 +71,12 @@ static const struct form {
 	{ "java", ".java", write_java },
 };
 
-static bool ends_with(const char *path, const char *suffix)
-{
-	size_t len = strlen(path), suffix_len = strlen(suffix);
-
-	return len > suffix_len && !strcmp(path + len - suffix_len, suffix);
-}
-
 static const struct form *form_of(const struct options *options)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		if (options->form ? !strcmp(options->form, forms[i].name)
-				  : options->output && ends_with(options->output, forms[i].suffix))
+		if (options->form
+			    ? !strcmp(options->form, forms[i].name)
+			    : options->output && text_ends_with(options->output, forms[i].suffix))
 			return &forms[i];
 	}
 	return NULL;

@@ -105,6 +105,16 @@ static struct classfile_text text_at(const struct classfile *file, uint16_t inde
 	return (struct classfile_text){ (const char *)constant + 3, big16_at(constant + 1) };
 }
 
+/* Once each: thousands of constants may name one text of 64 KiB. */
+static uint64_t hash_text(const struct classfile *file, uint16_t index)
+{
+	const uint8_t *constant = constant_at(file, index);
+
+	if (!file->texts[index])
+		file->texts[index] = map64_hash(constant, 3u + big16_at(constant + 1));
+	return file->texts[index];
+}
+
 static uint64_t hash_constant(const struct classfile *file, uint16_t index, int depth)
 {
 	const uint8_t *constant = constant_at(file, index), *at;
@@ -115,7 +125,7 @@ static uint64_t hash_constant(const struct classfile *file, uint16_t index, int 
 		return 0;
 	tag = constant[0];
 	if (tag == CONSTANT_UTF8)
-		return map64_hash(constant, 3u + big16_at(constant + 1));
+		return hash_text(file, index);
 	/* A call is one, whether of a class or of an interface. */
 	parts[0] = tag == CONSTANT_INTERFACE_METHOD ? CONSTANT_METHOD : tag;
 	if (!constants[tag].indexes)
@@ -233,7 +243,7 @@ int classfile_parse(const uint8_t *bytes, size_t size, struct classfile *out)
 {
 	struct cursor c = cursor_of(bytes, size);
 	struct classfile file = { .bytes = bytes, .size = size };
-	int err = -EBADMSG;
+	int err;
 
 	if (big32(&c) != MAGIC)
 		return -EBADMSG;
@@ -241,9 +251,8 @@ int classfile_parse(const uint8_t *bytes, size_t size, struct classfile *out)
 	file.major = big16(&c);
 	file.constants = big16(&c);
 	file.pool = calloc((size_t)file.constants + 1, sizeof(*file.pool));
-	if (!file.pool)
-		return -ENOMEM;
-	err = read_pool(&c, &file);
+	file.texts = calloc((size_t)file.constants + 1, sizeof(*file.texts));
+	err = file.pool && file.texts ? read_pool(&c, &file) : -ENOMEM;
 	if (!err)
 		err = read_members(&c, &file);
 	if (err) {
@@ -257,6 +266,7 @@ int classfile_parse(const uint8_t *bytes, size_t size, struct classfile *out)
 void classfile_free(struct classfile *file)
 {
 	free(file->pool);
+	free(file->texts);
 	free(file->methods);
 	*file = (struct classfile){ 0 };
 }

@@ -13,11 +13,9 @@
  * as long as the struct is used.
  */
 
-#define CLASSFILE_METHODS_MAX 65535
-
 struct classfile_text {
-	const char *bytes; /* NULL: the file does not have it */
-	size_t len;
+	const char *bytes;
+	size_t len; /* 0: the file does not have it */
 };
 
 struct classfile_method {
@@ -41,6 +39,7 @@ struct classfile {
 	const uint8_t *bytes; /* borrowed */
 	size_t size;
 	uint32_t *pool;			  /* owned; [constants]: where each is, 0 none */
+	uint64_t *texts;		  /* owned; [constants]: hashes, as far as they are known */
 	struct classfile_method *methods; /* owned */
 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "jvm/memory_impl.h"
 #include "jvm/vmstructs.h"
 #include "target/image.h"
@@ -39,7 +40,6 @@ static const struct rule rules[] = {
 	{ AT(space_low), { "VirtualSpace::_low_boundary" } },
 	{ AT(space_high), { "VirtualSpace::_high_boundary" } },
 	{ AT(perf_start), { "PerfMemory::_start" } },
-	{ AT(perf_end), { "PerfMemory::_end" } },
 	{ AT(perf_capacity), { "PerfMemory::_capacity" } },
 	{ AT(cld_head), { "ClassLoaderDataGraph::_head" } },
 	{ AT(cld_klasses), { "ClassLoaderData::_klasses" } },
@@ -269,13 +269,6 @@ static void find_java_heap(struct memory_walk *walk)
 		     walk->heap_start + walk->heap_bytes);
 }
 
-static bool ends_with(const char *path, const char *suffix)
-{
-	size_t len = strlen(path), suffix_len = strlen(suffix);
-
-	return len >= suffix_len && !strcmp(path + len - suffix_len, suffix);
-}
-
 static void find_cds(const struct memory_walk *walk)
 {
 	const struct memory_members *m = &walk->memory->member;
@@ -283,7 +276,7 @@ static void find_cds(const struct memory_walk *walk)
 	for (size_t i = 0; i < walk->maps->count; i++) {
 		const struct mapping *mapping = &walk->maps->items[i];
 
-		if (ends_with(mapping->path, ".jsa") || ends_with(mapping->path, ".aot"))
+		if (text_ends_with(mapping->path, ".jsa") || text_ends_with(mapping->path, ".aot"))
 			memory_found(walk, VM_CDS, "archive file", mapping->start, mapping->end);
 	}
 	memory_found(walk, VM_CDS, "archive in memory", memory_word(walk, 0, m->shared_base),

@@ -118,9 +118,11 @@ static bool read_head(const struct vm_memory *memory, uint64_t klass, struct cla
 {
 	uint64_t name = memory->hotspot.field.klass_name.at, next = memory->member.klass_next;
 
+	/* Each alone: offsets are the target's, and a sum of them may begin at 0 again. */
+	if (name > HEAD_MAX - sizeof(uint64_t) || next > HEAD_MAX - sizeof(uint64_t))
+		return false;
 	head->size = (name > next ? name : next) + sizeof(uint64_t);
-	return head->size <= HEAD_MAX &&
-	       !target_read(memory->target, klass, head->bytes, head->size);
+	return !target_read(memory->target, klass, head->bytes, head->size);
 }
 
 /* The name of a class; false when it is longer than those that are looked for. */

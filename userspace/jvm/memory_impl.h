@@ -8,7 +8,7 @@
 #include "jvm/layout.h"
 #include "jvm/memory.h"
 
-/* Inside of memory.h: for memory*.c, nmt.c and perfdata.c. */
+/* Inside of memory.h: for memory*.c. */
 
 #define MEMORY_PAGE 4096u
 
@@ -29,7 +29,6 @@ struct memory_members {
 	uint64_t space_low;
 	uint64_t space_high;
 	uint64_t perf_start;	/* static */
-	uint64_t perf_end;	/* static */
 	uint64_t perf_capacity; /* static */
 	uint64_t cld_head;	/* static */
 	uint64_t cld_klasses;

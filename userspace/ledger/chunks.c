@@ -156,7 +156,8 @@ static bool step(struct arenas *a, const struct arena_heap *heap)
 		return break_off(a, heap);
 	size &= SIZE_MASK;
 	if (chunk == heap->top) {
-		add_free(a, chunk, size);
+		/* It may have grown since the heap's end was read, or say anything. */
+		add_free(a, chunk, size < heap->end - chunk ? size : heap->end - chunk);
 		return false;
 	}
 	if (size < SMALLEST_CHUNK || size > heap->end - chunk)

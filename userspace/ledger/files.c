@@ -3,16 +3,10 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "ledger/claims.h"
 #include "target/image.h"
 #include "target/smaps.h"
-
-static bool ends_with(const char *path, const char *suffix)
-{
-	size_t len = strlen(path), suffix_len = strlen(suffix);
-
-	return len >= suffix_len && !strcmp(path + len - suffix_len, suffix);
-}
 
 static const char *file_name(const char *path)
 {
@@ -42,7 +36,7 @@ static void claim_file(const struct mapping *mapping, const struct smap *smap,
 		part = !strcmp(name, "libjvm.so") ? name : "other libraries";
 	} else if (!strcmp(name, "modules")) {
 		part = "modules of the JDK";
-	} else if (ends_with(name, ".jar")) {
+	} else if (text_ends_with(name, ".jar")) {
 		part = "jars";
 	}
 	claims_add(claims, line, part, mapping->start, mapping->end);
