@@ -3,6 +3,7 @@
 #define JVS_CAPTURE_H
 
 #include "core.bpf.h"
+#include "unwind_notes.h"
 
 /*
  * From a program's context to a stack that userspace has.
@@ -53,14 +54,23 @@ static __always_inline void jvs_release(struct jvs_walk *w)
 	*(volatile __u32 *)&w->busy = 0;
 }
 
-static __always_inline void jvs_begin_walk(struct jvs_walk *w, const struct jvs_target *t)
+/* Whose stack it is, and what it is to be unwound by. */
+static __always_inline void jvs_begin_thread(struct jvs_walk *w, const struct jvs_target *t)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 
 	w->flags = t->flags;
+	/* Before what it is the generation of: a memo may be of an older one, and never matches. */
+	w->generation = *(const volatile __u32 *)&t->generation;
+	barrier();
 	w->mappings = t->mappings;
 	w->pid = id >> 32;
 	w->tid = id;
+}
+
+static __always_inline void jvs_begin_walk(struct jvs_walk *w, const struct jvs_target *t)
+{
+	jvs_begin_thread(w, t);
 	w->cpu = bpf_get_smp_processor_id();
 	w->time_ns = bpf_ktime_get_ns();
 	w->max_depth = jvs_max_depth;
@@ -72,6 +82,7 @@ static __always_inline void jvs_begin_walk(struct jvs_walk *w, const struct jvs_
 	w->start_pc = 0;
 	w->start_sp = 0;
 	w->status = JVS_STATUS_RUN;
+	w->notes = JVS_NOTES_END;
 	w->walked = 0;
 	w->java_frames = 0;
 	w->anchored = 0;
@@ -104,22 +115,42 @@ static __always_inline struct jvs_walk *jvs_begin_capture(__u32 kind, __u32 inde
 	return w;
 }
 
+/* What came of a capture at a probe. */
+enum jvs_captured {
+	JVS_CAPTURED_NOT,    /* no slot was free */
+	JVS_CAPTURED_UNSENT, /* walked, but it did not fit in the ring */
+	JVS_CAPTURED,	     /* userspace has it */
+	JVS_CAPTURED_AGAIN,  /* the same, and it was not walked: see memo.bpf.c */
+};
+
 /*
  * Takes the stack of the current thread at a probe, and sends it if it is new.
  *
- * Returns its hash, or 0 when no slot was free. *sent: userspace has it. The caller counts losses.
+ * Returns its hash, or 0 when no slot was free. The caller counts losses.
  */
 static __always_inline __u64 jvs_capture_at_probe(__u32 index, const struct jvs_target *t,
-						  bool *sent)
+						  enum jvs_captured *how)
 {
-	struct jvs_walk *w = jvs_begin_capture(JVS_SLOT_PROBE, index, t, false);
+	struct jvs_walk *w = jvs_take_slot(JVS_SLOT_PROBE);
 	__u64 hash;
 
-	*sent = false;
+	*how = JVS_CAPTURED_NOT;
 	if (!w)
 		return 0;
-	jvs_walk_user(w);
-	*sent = !jvs_send_stack(w, false);
+	w->target = index;
+	w->source = JVS_SLOT_PROBE;
+	w->in_kernel = false;
+	jvs_begin_thread(w, t);
+	if (jvs_recall(w)) {
+		*how = JVS_CAPTURED_AGAIN;
+	} else {
+		jvs_begin_walk(w, t);
+		if (w->memo != JVS_NO_MEMO)
+			jvs_note_begin(w);
+		jvs_walk_user(w);
+		jvs_remember(w);
+		*how = jvs_send_stack(w, false) ? JVS_CAPTURED_UNSENT : JVS_CAPTURED;
+	}
 	hash = w->hash;
 	jvs_release(w);
 	return hash;

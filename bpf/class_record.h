@@ -205,13 +205,13 @@ static __always_inline void add_loader(struct jvs_class_scratch *scratch,
  */
 static __always_inline __u64 class_stack(__u32 target, const struct jvs_target *t)
 {
+	enum jvs_captured how;
 	__u64 hash;
-	bool sent;
 
 	if (!(t->flags & JVS_TARGET_JAVA))
 		return 0;
-	hash = jvs_capture_at_probe(target, t, &sent);
-	if (sent)
+	hash = jvs_capture_at_probe(target, t, &how);
+	if (how == JVS_CAPTURED || how == JVS_CAPTURED_AGAIN)
 		return hash;
 	count_class(target, JVS_CLASS_COUNT_STACK_LOST);
 	return 0;

@@ -96,7 +96,7 @@ static __always_inline volatile __u64 *seen_at(__u32 index)
 	return bpf_map_lookup_elem(&jvs_seen_stacks, &index);
 }
 
-static __always_inline bool is_seen(__u64 hash)
+int jvs_is_seen(__u64 hash)
 {
 	__u32 index = hash & (JVS_SEEN_STACKS - 2);
 	volatile __u64 *first = seen_at(index), *second = seen_at(index + 1);
@@ -122,7 +122,7 @@ int jvs_send_stack(struct jvs_walk *w, __u32 always)
 
 	if (!w)
 		return 1;
-	if (!always && is_seen(w->hash))
+	if (!always && jvs_is_seen(w->hash))
 		return 0;
 
 	send.w = w;

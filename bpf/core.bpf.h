@@ -128,8 +128,20 @@ int jvs_count(__u32 target, __u32 counter, __u64 value);
  */
 int jvs_send_stack(struct jvs_walk *w, __u32 always);
 
+/* Whether a stack was sent, and its hash was not pushed out since. */
+int jvs_is_seen(__u64 hash);
+
 /* unwind.bpf.c: adds the first count addresses of w->kernel, leaf first. */
 int jvs_push_kernel(struct jvs_walk *w, __u32 count);
+
+/* unwind.bpf.c: the user registers of the current task. Returns 0 or an enum jvs_status. */
+int jvs_take_registers(struct jvs_walk *w);
+
+/* memo.bpf.c: whether the stack was walked before; w is that of jvs_begin_thread(). */
+int jvs_recall(struct jvs_walk *w);
+
+/* memo.bpf.c: after the walk that follows when it was not. */
+int jvs_remember(struct jvs_walk *w);
 
 /* unwind.bpf.c: walks the user stack of the current task, from where it left user mode. */
 int jvs_walk_user(struct jvs_walk *w);

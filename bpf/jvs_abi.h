@@ -306,7 +306,7 @@ struct jvs_target {
 			   a while */
 	__u32 arm;	/* test: 1 stop the thread at its next user mode sample, 2 stopped: take no
 			   samples */
-	__u32 pad;
+	__u32 generation; /* another after each change of mappings or java */
 	struct jvs_java_layout java;
 };
 

@@ -108,6 +108,7 @@ _Static_assert(sizeof(struct jvs_native_control) == 16, "no holes");
 	X(UNSEEN_FREES, "unseen_frees")	  /* a block's address was given out again */        \
 	X(LIVE_FULL, "live_full")	  /* blocks that found no place in the map */        \
 	X(SITES_FULL, "sites_full")	  /* blocks at sites that found none */              \
+	X(RECALLED, "recalled_stacks")	  /* the same as one that was walked before */       \
 	X(STACK_BUSY, "stack_slot_busy")  /* stacks that were not taken */                   \
 	X(STACK_FULL, "stack_ring_full")  /* stacks that did not fit; they are sent again */ \
 	X(NO_STATE, "no_thread_state")	  /* blocks lost: memory for the thread's state is out */

@@ -346,14 +346,13 @@ static __always_inline void book_block(__u32 target, __u32 mode, __u64 address,
 	keep_block(target, block_key(target, address), block, site);
 }
 
-/* The call that began at sp has returned; value: its result. */
-__attribute__((noinline)) int jvs_native_end(__u32 target, __u32 mode, __u64 sp, __u64 value)
+/* The call that thread waits for has returned; value: its result. */
+__attribute__((noinline)) int jvs_native_end(struct jvs_native_thread *thread, __u32 target,
+					     __u32 mode, __u64 value)
 {
-	struct jvs_native_thread *thread;
 	__u64 key;
 
-	thread = bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
-	if (!thread || !thread->sp || thread->sp != sp)
+	if (!thread)
 		return 0;
 	thread->sp = 0;
 	if (thread->result) {
@@ -379,33 +378,46 @@ __attribute__((noinline)) int jvs_native_end(__u32 target, __u32 mode, __u64 sp,
 
 static __always_inline __u64 take_stack(__u32 target, const struct jvs_target *t)
 {
-	bool sent;
-	__u64 hash = jvs_capture_at_probe(target, t, &sent);
+	enum jvs_captured how;
+	__u64 hash = jvs_capture_at_probe(target, t, &how);
 
 	/* What did not fit is sent again the next time; blocks are booked by its hash meanwhile. */
-	if (!sent)
-		count(target, hash ? JVS_NATIVE_COUNT_STACK_FULL : JVS_NATIVE_COUNT_STACK_BUSY, 1);
+	if (how == JVS_CAPTURED_NOT)
+		count(target, JVS_NATIVE_COUNT_STACK_BUSY, 1);
+	else if (how == JVS_CAPTURED_UNSENT)
+		count(target, JVS_NATIVE_COUNT_STACK_FULL, 1);
+	else if (how == JVS_CAPTURED_AGAIN)
+		count(target, JVS_NATIVE_COUNT_RECALLED, 1);
 	return hash;
 }
 
-static __always_inline struct jvs_native_control *control_of(__u32 target)
+/* Whose call it is, and what is to be done with it. */
+struct caller {
+	const struct jvs_target *t;
+	const struct jvs_native_control *control;
+	__u32 target;
+};
+
+static __always_inline bool find_caller(struct caller *caller)
 {
-	return bpf_map_lookup_elem(&jvs_native_controls, &target);
+	caller->t = jvs_current_target(&caller->target);
+	if (!caller->t)
+		return false;
+	caller->control = bpf_map_lookup_elem(&jvs_native_controls, &caller->target);
+	return caller->control;
 }
 
 /* Returns 1 when no return is wanted. */
-static __always_inline int on_entry(struct pt_regs *ctx, __u64 start_ns)
+static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *caller,
+				    __u64 start_ns)
 {
+	const struct jvs_native_control *control = caller->control;
 	struct jvs_native_call call = {};
-	const struct jvs_native_control *control;
+	__u32 target = caller->target;
 	__u64 stack = 0;
-	struct jvs_target *t;
 	int next, done = 1;
-	__u32 target;
 
-	t = jvs_current_target(&target);
-	control = t ? control_of(target) : NULL;
-	if (!control || control->mode == JVS_NATIVE_OFF)
+	if (control->mode == JVS_NATIVE_OFF)
 		return 1;
 	call.args[0] = PT_REGS_PARM1(ctx);
 	call.args[1] = PT_REGS_PARM2(ctx);
@@ -420,75 +432,100 @@ static __always_inline int on_entry(struct pt_regs *ctx, __u64 start_ns)
 	next = jvs_native_begin(&call);
 	if (next != PASS) {
 		if (call.mode != (JVS_NATIVE_COUNTED | JVS_NATIVE_UNFOLLOWED))
-			stack = take_stack(target, t);
+			stack = take_stack(target, caller->t);
 		done = jvs_native_book(&call, stack);
 	}
 	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - start_ns);
 	return done;
 }
 
-static __always_inline int on_return(struct pt_regs *ctx, __u64 start_ns)
+/* thread: NULL when it waits for no return. */
+static __always_inline void on_return(struct pt_regs *ctx, const struct caller *caller,
+				      struct jvs_native_thread *thread, __u64 start_ns)
 {
-	const struct jvs_native_control *control;
-	__u32 target;
+	__u32 target = caller->target;
 
-	control = jvs_current_target(&target) ? control_of(target) : NULL;
-	if (!control)
-		return 0;
-	jvs_native_end(target, control->mode, PT_REGS_SP(ctx) - JVS_RETURN_SLOT, PT_REGS_RC(ctx));
+	if (thread)
+		jvs_native_end(thread, target, caller->control->mode, PT_REGS_RC(ctx));
 	count(target, JVS_NATIVE_COUNT_RETURNS, 1);
 	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - start_ns);
+}
+
+static __always_inline struct jvs_native_thread *this_thread(void)
+{
+	return bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
+}
+
+/* Whether the call this thread waits for has just returned: its sp is where it was before it. */
+static __always_inline bool has_returned(struct pt_regs *ctx,
+					 const struct jvs_native_thread *thread)
+{
+	return thread->sp && thread->sp + JVS_RETURN_SLOT == PT_REGS_SP(ctx);
+}
+
+static __always_inline int entry_program(struct pt_regs *ctx)
+{
+	__u64 start_ns = bpf_ktime_get_ns();
+	struct caller caller;
+
+	if (find_caller(&caller))
+		on_entry(ctx, &caller, start_ns);
+	return 0;
+}
+
+static __always_inline int return_program(struct pt_regs *ctx)
+{
+	__u64 start_ns = bpf_ktime_get_ns();
+	struct jvs_native_thread *thread;
+	struct caller caller;
+
+	if (!find_caller(&caller))
+		return 0;
+	thread = this_thread();
+	if (thread && !has_returned(ctx, thread))
+		thread = NULL;
+	on_return(ctx, &caller, thread, start_ns);
 	return 0;
 }
 
 SEC("?uprobe")
 int jvs_native_entry(struct pt_regs *ctx)
 {
-	on_entry(ctx, bpf_ktime_get_ns());
-	return 0;
+	return entry_program(ctx);
 }
 
 SEC("?uretprobe")
 int jvs_native_return(struct pt_regs *ctx)
 {
-	return on_return(ctx, bpf_ktime_get_ns());
+	return return_program(ctx);
 }
 
 SEC("?uprobe")
 int jvs_native_entry_multi(struct pt_regs *ctx)
 {
-	on_entry(ctx, bpf_ktime_get_ns());
-	return 0;
+	return entry_program(ctx);
 }
 
 SEC("?uretprobe")
 int jvs_native_return_multi(struct pt_regs *ctx)
 {
-	return on_return(ctx, bpf_ktime_get_ns());
-}
-
-/* Whether a call that this thread waits for has just returned: its sp is where it was before it. */
-static __always_inline bool is_return(struct pt_regs *ctx)
-{
-	const struct jvs_native_control *control;
-	const struct jvs_native_thread *thread;
-	__u32 target;
-
-	control = jvs_current_target(&target) ? control_of(target) : NULL;
-	thread = bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
-	return control && thread && thread->sp && thread->epoch == control->epoch &&
-	       thread->sp + JVS_RETURN_SLOT == PT_REGS_SP(ctx);
+	return return_program(ctx);
 }
 
 SEC("?uprobe")
 int jvs_native_session(struct pt_regs *ctx)
 {
 	__u64 start_ns = bpf_ktime_get_ns();
+	struct jvs_native_thread *thread;
+	struct caller caller;
 
-	if (is_return(ctx)) {
-		on_return(ctx, start_ns);
+	if (!find_caller(&caller))
+		return 1;
+	thread = this_thread();
+	if (thread && thread->epoch == caller.control->epoch && has_returned(ctx, thread)) {
+		on_return(ctx, &caller, thread, start_ns);
 		return 0;
 	}
 	/* The verifier wants to see that it is one of the two. */
-	return on_entry(ctx, start_ns) ? 1 : 0;
+	return on_entry(ctx, &caller, start_ns) ? 1 : 0;
 }

@@ -72,12 +72,14 @@ static __always_inline void step_back_from_breakpoint(struct jvs_walk *w)
 }
 #endif
 
-static __always_inline int take_registers(struct jvs_walk *w)
+int jvs_take_registers(struct jvs_walk *w)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs;
 	int err;
 
+	if (!w)
+		return JVS_STATUS_INTERNAL;
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
 		return JVS_STATUS_NO_REGISTERS;
 	if (!task->mm)
@@ -88,6 +90,8 @@ static __always_inline int take_registers(struct jvs_walk *w)
 		return err;
 	w->start_pc = w->pc;
 	w->start_sp = w->sp;
+	w->start_fp = w->fp;
+	w->start_lr = w->lr;
 	w->at = JVS_AT_LEAF;
 	jvs_note_returns(w, task);
 	return 0;
@@ -100,7 +104,7 @@ int jvs_walk_user(struct jvs_walk *w)
 
 	if (!w)
 		return 0;
-	err = take_registers(w);
+	err = jvs_take_registers(w);
 	if (err) {
 		w->status = err;
 		return 0;

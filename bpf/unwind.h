@@ -4,6 +4,8 @@
 
 #include "walk.h"
 
+#include "unwind_notes.h"
+
 /* What every step function shares: access to user memory, to the tables and to the walk. */
 
 #ifdef __bpf__

@@ -166,11 +166,14 @@ JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
 		if (arguments > 0 && jvs_caller_at(w, cfa + arguments * 8 - 8)) {
 			cfa += arguments * 8;
 			w->how = JVS_HOW_EXTRA;
+		} else if (arguments > 0) {
+			jvs_note_no_more(w);
 		}
 	}
 
 	if (jvs_read_user(w->word, 16, cfa - 16))
 		return JVS_STATUS_NMETHOD_READ;
+	jvs_note_two(w, cfa - 16, w->word);
 	/* Between two Java frames a stale word is not possible; a cheap test will do. */
 	if (w->at != JVS_AT_RETURN || w->after_native)
 		certain = jvs_is_caller(w, w->word[1]);
@@ -250,9 +253,12 @@ JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
 	handler = w->at == JVS_AT_RETURN && jvs_at_handler(w, java);
 	plain = w->at == JVS_AT_RETURN && !handler && !w->after_native;
 	pc = handler ? jvs_original_pc(w, java) : w->pc;
+	if (handler)
+		jvs_note_no_more(w);
 	jvs_set_frame(w, w->blob, JVS_FRAME_NMETHOD, pc - jvs_code_begin(w, java),
 		      jvs_header_u32(w, java->nmethod_compile_id));
 	w->pc = pc;
+	jvs_note_identity(w, (w->blob + java->nmethod_compile_id) | JVS_NOTED_U32, w->frame.cookie);
 
 	size = jvs_frame_size(w, java);
 	if (size <= 0)

@@ -227,12 +227,25 @@ JVS_INLINE __u64 jvs_known_const_method(struct jvs_walk *w, const struct jvs_jav
 		return 0;
 	if (known->method != method || known->walk != w->time_ns) {
 		known->const_method = jvs_read_word(method + java->method_const_method);
+		jvs_note_identity(w, method + java->method_const_method, known->const_method);
 		known->method = method;
 		known->walk = w->time_ns;
 	}
 	if (known->const_method < JVS_LOWEST_ADDRESS || known->const_method & 7)
 		return 0;
 	return known->const_method;
+}
+
+/* words: those of a frame, with fp[0] at JVS_INTERPRETER_LOW. All that a caller's frame tells. */
+JVS_INLINE void jvs_note_interpreted(struct jvs_walk *w, const struct jvs_java_layout *java,
+				     const __u64 *words)
+{
+	__u32 bcp = (JVS_INTERPRETER_LOW + java->interpreter_bcp) & 7;
+
+	jvs_note(w, w->fp + java->interpreter_bcp * 8, words[bcp]);
+	jvs_note(w, w->fp + JVS_FP_METHOD, words[JVS_INTERPRETER_LOW - 3]);
+	jvs_note(w, w->fp + JVS_FP_SENDER_SP, words[JVS_INTERPRETER_LOW - 1]);
+	jvs_note_two(w, w->fp, words + JVS_INTERPRETER_LOW);
 }
 
 /* The same of any frame: a leaf's method may be anything, a caller's needs less of a test. */
@@ -270,6 +283,7 @@ JVS_FN int jvs_step_interpreter(struct jvs_walk *w)
 	if (jvs_read_user(w->word, JVS_FRAME_FIXED + 16, w->fp - JVS_FRAME_FIXED))
 		return JVS_STATUS_INTERPRETER_READ;
 
+	jvs_note_interpreted(w, java, w->word);
 	method = w->word[JVS_INTERPRETER_LOW - 3];
 	const_method = jvs_const_method(w, java, method);
 	if (const_method) {

@@ -42,6 +42,7 @@ JVS_INLINE int jvs_leave_frame(struct jvs_walk *w, __u64 cfa, int fp_word, __u32
 	if (fp_word) {
 		if (jvs_read_user(w->word, 16, cfa + (__s64)fp_word * 8))
 			return JVS_STATUS_READ_STACK;
+		jvs_note_two(w, cfa + (__s64)fp_word * 8, w->word);
 		fp = w->word[0];
 		pc = w->word[1];
 	} else if (w->at == JVS_AT_RETURN) {
@@ -58,16 +59,19 @@ JVS_INLINE int jvs_leave_frame(struct jvs_walk *w, __u64 cfa, int fp_word, __u32
 	if (fp_word == -2) {
 		if (jvs_read_user(w->word, 16, cfa - 16))
 			return JVS_STATUS_READ_STACK;
+		jvs_note_two(w, cfa - 16, w->word);
 		fp = w->word[0];
 		pc = w->word[1];
 	} else {
 		if (jvs_read_user(w->word, 8, cfa - 8))
 			return JVS_STATUS_READ_STACK;
 		pc = w->word[0];
+		jvs_note(w, cfa - 8, pc);
 		if (fp_word) {
 			if (jvs_read_user(w->word, 8, cfa + (__s64)fp_word * 8))
 				return JVS_STATUS_READ_STACK;
 			fp = w->word[0];
+			jvs_note(w, cfa + (__s64)fp_word * 8, fp);
 		}
 	}
 	/* Only an adapter right below native code needs it. */

@@ -68,6 +68,7 @@ JVS_INLINE bool jvs_run_interpreted(struct jvs_walk *w, const struct jvs_java_la
 	if (!const_method || sender_sp <= w->sp)
 		return false;
 
+	jvs_note_interpreted(w, java, words);
 	jvs_set_frame(w, method, JVS_FRAME_INTERPRETED, jvs_bci_at(java, const_method, words[bcp]),
 		      const_method >> 3);
 	return jvs_run_to(w, words[JVS_INTERPRETER_LOW + 1], sender_sp, words[JVS_INTERPRETER_LOW]);
@@ -86,6 +87,7 @@ JVS_INLINE bool jvs_run_compiled(struct jvs_walk *w, const struct jvs_java_layou
 	if (!words || jvs_heap_of(w, java, words[1] & JVS_RETURN_MASK) < 0)
 		return false;
 
+	jvs_note_two(w, cfa - 16, words);
 	jvs_set_frame(w, call->blob, JVS_FRAME_NMETHOD, call->offset, call->cookie);
 	return jvs_run_to(w, words[1], cfa, words[0]);
 }

@@ -270,6 +270,16 @@ JVS_INLINE int jvs_mark_heap_frames(struct jvs_walk *w)
 	return JVS_STATUS_RUN;
 }
 
+/* Ends the notes, unless the step has noted all that it depended on. */
+JVS_INLINE void jvs_note_step(struct jvs_walk *w, int kind, __u32 at, __u32 notes)
+{
+	bool noted = w->notes != notes;
+	bool plain = w->how == JVS_HOW_NORMAL || w->how == JVS_HOW_FP || w->how == JVS_HOW_EXTRA;
+
+	if (!noted || !plain || (at != JVS_AT_RETURN && kind != JVS_KIND_NATIVE))
+		jvs_note_no_more(w);
+}
+
 /* Whether the step led to a frame that can be the caller's. */
 JVS_INLINE int jvs_check_progress(const struct jvs_walk *w, __u64 pc, __u64 sp, __u32 at)
 {
@@ -291,7 +301,7 @@ JVS_FN int jvs_step(struct jvs_walk *w)
 {
 	__u64 pc, sp, fp;
 	int kind, result;
-	__u32 at;
+	__u32 at, notes;
 
 	if (!w)
 		return JVS_STATUS_INTERNAL;
@@ -307,6 +317,7 @@ JVS_FN int jvs_step(struct jvs_walk *w)
 	w->how = JVS_HOW_NORMAL;
 	w->heap_frames_here = 0;
 
+	notes = w->notes;
 	kind = jvs_classify(w);
 	if (w->heap_frames_here) {
 		if (jvs_mark_heap_frames(w))
@@ -316,6 +327,8 @@ JVS_FN int jvs_step(struct jvs_walk *w)
 	}
 	result = jvs_step_kind(w, kind);
 	jvs_note_kind(w, kind);
+	if (result != JVS_STATUS_END)
+		jvs_note_step(w, kind, at, notes);
 	if (result == JVS_STATUS_RUN)
 		result = jvs_check_progress(w, pc, sp, at);
 	if (result == JVS_STATUS_RUN && jvs_skipped_java(w))

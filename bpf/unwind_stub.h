@@ -16,14 +16,19 @@ JVS_INLINE int jvs_leave_by_fp(struct jvs_walk *w)
 {
 	if (!jvs_fp_near(w, JVS_STUB_FRAME_MAX) || jvs_read_user(w->word, 16, w->fp))
 		return 1;
-	if (!jvs_is_code(w, w->word[1]))
+	jvs_note_two(w, w->fp, w->word);
+	if (!jvs_is_code(w, w->word[1])) {
+		jvs_note_no_more(w);
 		return 1;
+	}
 	return jvs_go_how(w, w->word[1], w->fp + 16, w->word[0], JVS_HOW_FP);
 }
 
 /* A frame in the CodeBlob at w->blob. */
-JVS_INLINE void jvs_set_blob_frame(struct jvs_walk *w, __u32 kind, __u64 begin)
+JVS_INLINE void jvs_set_blob_frame(struct jvs_walk *w, const struct jvs_java_layout *java,
+				   __u32 kind, __u64 begin)
 {
+	jvs_note_identity(w, w->blob + java->blob_name, jvs_header_u64(w, java->blob_name));
 	jvs_set_frame(w, w->blob, kind, w->pc - begin, 0);
 }
 
@@ -46,7 +51,7 @@ JVS_FN int jvs_step_adapter(struct jvs_walk *w, __u32 is_adapter)
 		return JVS_STATUS_INTERNAL;
 	sp = w->sp;
 	begin = jvs_code_begin(w, &t->java);
-	jvs_set_blob_frame(w, is_adapter ? JVS_FRAME_ADAPTER : JVS_FRAME_STUB, begin);
+	jvs_set_blob_frame(w, &t->java, is_adapter ? JVS_FRAME_ADAPTER : JVS_FRAME_STUB, begin);
 
 	if (is_adapter && w->pc > begin) {
 		length = w->pc - begin > JVS_ADAPTER_SCAN ? JVS_ADAPTER_SCAN : w->pc - begin;
@@ -154,11 +159,14 @@ JVS_FN int jvs_leave_poll_stub(struct jvs_walk *w, __u64 begin)
 	}
 	if (!jvs_fp_near(w, JVS_STUB_FRAME_MAX) || jvs_read_user(w->word, 16, w->fp))
 		return JVS_NOT_THIS;
+	jvs_note_two(w, w->fp, w->word);
 	ra = w->word[1];
 	if (w->at != JVS_AT_RETURN && !jvs_is_code(w, ra))
 		ra = jvs_poll_pc(w, &t->java);
-	if (!jvs_is_code(w, ra))
+	if (!jvs_is_code(w, ra)) {
+		jvs_note_no_more(w);
 		return JVS_NOT_THIS;
+	}
 	return jvs_go_how(w, ra, w->fp + 16, w->word[0], JVS_HOW_FP);
 }
 
@@ -207,7 +215,7 @@ JVS_FN int jvs_step_framed(struct jvs_walk *w)
 	if (!t)
 		return JVS_STATUS_INTERNAL;
 	begin = jvs_code_begin(w, &t->java);
-	jvs_set_blob_frame(w, JVS_FRAME_STUB, begin);
+	jvs_set_blob_frame(w, &t->java, JVS_FRAME_STUB, begin);
 
 	result = jvs_leave_poll_stub(w, begin);
 	if (result == JVS_NOT_THIS && w->at != JVS_AT_RETURN)
@@ -220,6 +228,7 @@ JVS_FN int jvs_step_framed(struct jvs_walk *w)
 	cfa = w->sp + (__u64)(jvs_frame_size(w, &t->java) & 0xffff) * 8;
 	if (jvs_read_user(w->word, 16, cfa - 16))
 		return JVS_STATUS_FRAMED_READ;
+	jvs_note_two(w, cfa - 16, w->word);
 	has_ra = jvs_is_code(w, w->word[1]);
 	if (w->at != JVS_AT_RETURN) {
 		complete = jvs_frame_complete(w, &t->java);
@@ -280,7 +289,7 @@ JVS_FN int jvs_step_stub(struct jvs_walk *w, __u32 is_single)
 	if (!t)
 		return JVS_STATUS_INTERNAL;
 	begin = jvs_code_begin(w, &t->java);
-	jvs_set_blob_frame(w, JVS_FRAME_STUB, begin);
+	jvs_set_blob_frame(w, &t->java, JVS_FRAME_STUB, begin);
 
 	if (is_single) {
 		result = jvs_leave_single_stub(w, begin);
@@ -322,6 +331,7 @@ JVS_FN int jvs_step_call_stub(struct jvs_walk *w)
 		w->wrapper = jvs_read_word(w->fp + (__s64)t->java.call_wrapper * 8);
 	if (jvs_read_user(w->word, 16, w->fp))
 		return JVS_STATUS_STUB_READ;
+	jvs_note_two(w, w->fp, w->word);
 	return jvs_go(w, w->word[1], w->fp + 16, w->word[0]);
 }
 

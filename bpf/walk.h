@@ -59,6 +59,11 @@ enum jvs_at {
 #define JVS_METHODS	    16 /* of one walk remembered: see jvs_place16() */
 #define JVS_CALLS	    16
 #define JVS_WINDOW_WORDS    128 /* of the stack read at once below Java frames */
+#define JVS_NOTES	    128 /* words of the stack: see unwind_notes.h */
+#define JVS_NOTES_END	    (JVS_NOTES + 1)
+#define JVS_NOTED_BYTES	    16384 /* how far from the stack's top */
+#define JVS_IDENTITIES	    48
+#define JVS_NO_MEMO	    (~0u)
 
 /* A Method and its ConstMethod, as a walk has seen them: valid in that walk. */
 struct jvs_method {
@@ -155,6 +160,20 @@ struct jvs_walk {
 	__u8 segments[16];
 	__u64 window_at; /* address of the stack memory in window */
 	__u64 window[JVS_WINDOW_WORDS];
+
+	/* What the stack depends on. */
+	__u64 start_fp;
+	__u64 start_lr;
+	__u32 notes;	   /* JVS_NOTES_END: on more than is noted */
+	__u32 noted_bytes; /* from start_sp */
+	__u32 identities;
+	__u32 generation;	   /* as in struct jvs_target, read once */
+	__u32 memo;		   /* index, or JVS_NO_MEMO */
+	__u16 noted_at[JVS_NOTES]; /* words from start_sp */
+	__u64 noted[JVS_NOTES];
+	__u64 identity_at[JVS_IDENTITIES];
+	__u64 identity[JVS_IDENTITIES];
+	__u64 stack[JVS_NOTED_BYTES / 8];
 
 	__u64 kernel[JVS_KERNEL_DEPTH];
 };

@@ -120,6 +120,8 @@ def native_losses(run):
     truth = jvm.truth()
     scope.signal(signal.SIGINT)
     sites = Sites(run.finish(scope, path))
+    expect(sites.counts["recalled_stacks"] > 0.5 * truth["mallocs"], "nearly all stacks are walked, "
+           "though they are a handful: %s" % sites.counts)
     seen = sites.total("alloc_count", "Other")
     named = sum(row["alloc_count"] for name, row in
                 sites.by_method("AllocStorm", "Other").items() if name)

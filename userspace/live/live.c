@@ -65,6 +65,7 @@ static int size_maps(struct live *live)
 		(live->options.switches ? JVS_SLOT_SWITCH : JVS_SLOT_SAMPLE) + 1;
 	if (live->options.events & LIVE_EVENT_PROBES)
 		live->decoder.slots_per_cpu = JVS_SLOTS_PER_CPU;
+	bpf_map__set_autocreate(skel->maps.jvs_memos, live->options.events & LIVE_EVENT_PROBES);
 	slots = (uint32_t)cpus * live->decoder.slots_per_cpu;
 	skel->rodata->jvs_slots_per_cpu = live->decoder.slots_per_cpu;
 	parts = JVS_PARTS_OF(live->options.max_depth);

@@ -201,8 +201,8 @@ int process_open(struct process *p, struct images *images, struct tables *tables
 	err = target_open(pid, &p->target);
 	if (err)
 		return err;
-	memset(row, 0, sizeof(*row));
-	row->pid = tgid;
+	/* What is remembered of another process that was here is not of this one. */
+	*row = (struct jvs_target){ .pid = tgid, .generation = row->generation + 1 };
 	err = process_refresh_mappings(p, images, tables);
 	if (err) {
 		log_error("pid %d: mappings cannot be read: %s", pid, strerror(-err));
@@ -223,6 +223,7 @@ static void show_layout(struct process *p, struct tables *tables)
 	struct jvs_target *row = &tables->targets[p->index];
 
 	row->java = *jvm_layout(p->jvm);
+	tables_new_generation(tables, p->index);
 	__atomic_or_fetch(&row->flags, JVS_TARGET_JAVA | JVS_TARGET_ANCHOR, __ATOMIC_RELEASE);
 }
 

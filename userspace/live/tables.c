@@ -114,6 +114,11 @@ void tables_remove_rows(struct tables *tables, struct table_image *image)
 	*image = (struct table_image){ 0 };
 }
 
+void tables_new_generation(struct tables *tables, uint32_t target)
+{
+	__atomic_add_fetch(&tables->targets[target].generation, 1, __ATOMIC_RELEASE);
+}
+
 int tables_set_mappings(struct tables *tables, uint32_t target, const struct jvs_mapping *mappings,
 			uint32_t count, struct extent *extent)
 {
@@ -127,6 +132,7 @@ int tables_set_mappings(struct tables *tables, uint32_t target, const struct jvs
 		memcpy(&tables->mappings[fresh.first], mappings, count * sizeof(*mappings));
 	__atomic_store_n(&tables->targets[target].mappings,
 			 fresh.first | (uint64_t)fresh.count << 32, __ATOMIC_RELEASE);
+	tables_new_generation(tables, target);
 	*extent = fresh;
 	return 0;
 }

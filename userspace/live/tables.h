@@ -55,6 +55,9 @@ struct table_image {
 int tables_add_rows(struct tables *tables, const struct unwind_rows *rows, struct table_image *out);
 void tables_remove_rows(struct tables *tables, struct table_image *image);
 
+/* To be called after each change of a target's layout; a change of its mappings includes it. */
+void tables_new_generation(struct tables *tables, uint32_t target);
+
 /*
  * Writes count mappings to a fresh place and then lets the target see them in one store. The
  * place used before, *extent, is given back by the caller some time later: a program may still
