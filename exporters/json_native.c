@@ -8,6 +8,7 @@
 #include "exporters/json_stream.h"
 #include "model/native.h"
 #include "model/recording.h"
+#include "model/uncovered.h"
 
 #define SUSPECTS_MAX 100
 
@@ -27,25 +28,6 @@ static void key_decimal(struct json_stream *json, const char *key, double value)
 	json_decimal(json, value);
 }
 
-static const struct rec_native_budget *budget_of(const struct recording *rec, uint32_t jvm)
-{
-	size_t count;
-	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (budgets[i].jvm == jvm)
-			return &budgets[i];
-	return NULL;
-}
-
-/* What lives is not told where too little was followed. */
-static bool knows_live(const struct recording *rec, uint32_t jvm)
-{
-	const struct rec_native_budget *budget = budget_of(rec, jvm);
-
-	return !budget || budget->live_known;
-}
-
 static void key_known(struct json_stream *json, const char *key, int64_t value, bool known)
 {
 	json_key(json, key);
@@ -59,7 +41,7 @@ static void key_known(struct json_stream *json, const char *key, int64_t value, 
 
 static bool is_estimated(const struct recording *rec, uint32_t jvm)
 {
-	const struct rec_native_budget *budget = budget_of(rec, jvm);
+	const struct rec_native_budget *budget = rec_native_budget_get(rec, jvm);
 
 	return !budget || budget->estimated;
 }
@@ -67,7 +49,8 @@ static bool is_estimated(const struct recording *rec, uint32_t jvm)
 static void write_numbers(struct json_stream *json, const struct recording *rec,
 			  const struct rec_native_site *site)
 {
-	bool known = knows_live(rec, site->jvm), estimated = is_estimated(rec, site->jvm);
+	bool known = rec_native_live_known(rec, site->jvm),
+	     estimated = is_estimated(rec, site->jvm);
 
 	key_known(json, "live_bytes", rec_native_live_bytes(site), known);
 	key_known(json, "live_blocks", rec_native_live_blocks(site), known);
@@ -178,67 +161,40 @@ static void write_tags(struct json_stream *json, const struct recording *rec)
 	free(tags);
 }
 
-/* ---- suspects: sites that grew, the largest first */
-
-static int by_live(const void *a, const void *b)
-{
-	const struct rec_native_site *const *x = a, *const *y = b;
-	int64_t left = rec_native_live_bytes(*x), right = rec_native_live_bytes(*y);
-
-	return left < right ? 1 : left > right ? -1 : 0;
-}
-
-static bool is_suspect(const struct recording *rec, const struct rec_native_site *site)
-{
-	return site->use == REC_NATIVE_HEAP && rec_native_live_bytes(site) > 0 &&
-	       knows_live(rec, site->jvm);
-}
+/* ---- suspects */
 
 static void write_suspect(struct json_stream *json, const struct recording *rec,
-			  const struct rec_native_site *site)
+			  const struct rec_native_suspect *suspect)
 {
-	const struct rec_native_budget *budget = budget_of(rec, site->jvm);
-	int64_t end_ns = rec_meta_get(rec)->end_time_ns;
-	double minutes =
-		budget && budget->attached_ns ? (double)(end_ns - budget->attached_ns) / 60e9 : 0;
-
 	json_map(json);
-	json_key_unsigned(json, "jvm", site->jvm - 1);
-	key_index(json, "stack", site->stack);
-	json_key_text(json, "tag", rec_text(rec, site->tag));
-	json_key_signed(json, "live_bytes", rec_native_live_bytes(site));
-	json_key_signed(json, "live_blocks", rec_native_live_blocks(site));
-	key_decimal(json, "bytes_per_minute",
-		    minutes > 0 ? (double)rec_native_live_bytes(site) / minutes : 0);
+	json_key_unsigned(json, "jvm", suspect->jvm - 1);
+	key_index(json, "stack", suspect->stack);
+	json_key_text(json, "tag", rec_text(rec, suspect->tag));
+	json_key_text(json, "kind", growth_kind_name(suspect->kind));
+	json_key_unsigned(json, "sites", suspect->sites);
+	json_key_signed(json, "live_bytes", suspect->live_bytes);
+	json_key_signed(json, "live_blocks", suspect->live_blocks);
+	key_decimal(json, "bytes_per_minute", suspect->bytes_per_minute);
 	json_key(json, "age_histogram");
 	json_array(json);
 	for (int age = 0; age < REC_NATIVE_AGES; age++)
-		json_signed(json, site->ages[age]);
+		json_signed(json, suspect->ages[age]);
 	json_array_end(json);
-	json_key_signed(json, "oldest_ns", site->oldest_ns);
+	json_key_signed(json, "oldest_ns", suspect->oldest_ns);
+	json_key_unsigned(json, "collections_survived", suspect->survived);
 	json_map_end(json);
 }
 
 static void write_suspects(struct json_stream *json, const struct recording *rec)
 {
-	uint32_t sites = rec_native_site_count(rec), count = 0;
-	const struct rec_native_site **order =
-		calloc((size_t)sites + 1, sizeof(struct rec_native_site *));
+	size_t count;
+	const struct rec_native_suspect *suspects = rec_native_suspects(rec, &count);
 
-	if (!order) {
-		json->err = json->err ? json->err : -ENOMEM;
-		return;
-	}
-	for (uint32_t id = 1; id <= sites; id++)
-		if (is_suspect(rec, rec_native_site_get(rec, id)))
-			order[count++] = rec_native_site_get(rec, id);
-	qsort(order, count, sizeof(struct rec_native_site *), by_live);
 	json_key(json, "suspects");
 	json_array(json);
-	for (uint32_t i = 0; i < count && i < SUSPECTS_MAX; i++)
-		write_suspect(json, rec, order[i]);
+	for (size_t i = 0; i < count && i < SUSPECTS_MAX; i++)
+		write_suspect(json, rec, &suspects[i]);
 	json_array_end(json);
-	free(order);
 }
 
 /* ---- what was counted */
@@ -262,6 +218,31 @@ static void write_counts(struct json_stream *json, const struct recording *rec)
 	json_array_end(json);
 }
 
+/* ---- what libc's heap grew by, and no site explains */
+
+static void write_uncovered(struct json_stream *json, const struct recording *rec)
+{
+	json_key(json, "uncovered");
+	json_array(json);
+	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec); jvm++) {
+		struct rec_uncovered found;
+
+		if (!rec_uncovered(rec, jvm, &found))
+			continue;
+		json_map(json);
+		json_key_unsigned(json, "jvm", jvm - 1);
+		json_key_signed(json, "malloc_growth_bytes", found.growth_bytes);
+		json_key_signed(json, "explained_bytes", found.explained_bytes);
+		json_key_signed(json, "overhead_bytes", found.overhead_bytes);
+		json_key_signed(json, "unread_bytes", found.unread_bytes);
+		json_key_signed(json, "uncovered_bytes", found.uncovered_bytes);
+		json_key(json, "with_libc");
+		json_bool(json, found.with_libc);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
 void json_native(struct json_stream *json, const struct recording *rec)
 {
 	if (!rec_has_native(rec))
@@ -270,6 +251,7 @@ void json_native(struct json_stream *json, const struct recording *rec)
 	write_sites(json, rec);
 	write_suspects(json, rec);
 	write_counts(json, rec);
+	write_uncovered(json, rec);
 }
 
 /* ---- budget */

@@ -39,6 +39,15 @@ class Sites:
                 sums[inside[0].rpartition(".")[2] if inside else ""][key] += site[key] or 0
         return sums
 
+    def suspects(self, program):
+        """Suspects by innermost method of the program, each with its place in the list."""
+        found = {}
+        for place, suspect in enumerate(self.raw["suspects"]):
+            inside = [name for name in self.methods(suspect) if name.startswith(program + ".")]
+            if inside:
+                found.setdefault(inside[0].rpartition(".")[2], dict(suspect, place=place))
+        return found
+
     def total(self, key, tag):
         return sum(site[key] or 0 for site in self.raw["sites"]
                    if site["tag"] == tag and site["use"] == "malloc")
@@ -75,6 +84,11 @@ def native_sites(run, nmt):
     recording, truth = run.record_all(jvm, *EXACT)
     sites = Sites(recording)
     check_sites(sites, truth, run.jdk)
+    found = sites.suspects("UnsafeSites")
+    for name in ("leak", "grow", "huge"):
+        expect(found[name]["live_bytes"] == truth["live"][name] and
+               sum(found[name]["age_histogram"]) == truth["live"][name] and
+               found[name]["kind"] in ("once", "undecided"), "%s: %s" % (name, found[name]))
     expect(sites.budget["state"] == "exact" and sites.budget["live_known"], "%s" % sites.budget)
     bad = [state for state in recording.raw["stack_states"] if state != "complete"]
     expect(not bad, "%d of %d stacks: %s" % (len(bad), len(recording.raw["stack_states"]), bad[:3]))
@@ -149,6 +163,37 @@ def native_budget(run):
                                                   truth["ops_per_s"]))
 
 
+KINDS = {"leak": "leak", "pool": "pool", "swing": "pool", "once": "once"}
+SURVIVED = {"leak": 1, "pool": 2, "once": 2}
+
+
+@test("leaks and pools", quick=True, modes=("full", "jdks"))
+def leaks_and_pools(run):
+    """Sites that grow in four ways: the leak comes first, and pools are called so."""
+    seconds = 4
+    jvm = run.java("LeakOrPool", seconds, wait=True, hold=60)
+    recording, truth = run.record_all(jvm, *EXACT)
+    sites = Sites(recording)
+    found = sites.suspects("LeakOrPool")
+    for name, kind in KINDS.items():
+        row = found.get(name)
+        expect(row and row["kind"] == kind and row["live_bytes"] == truth[name],
+               "%s: %s, not %s of %d bytes" % (name, row, kind, truth[name]))
+        expect(sum(row["age_histogram"]) == truth[name], "%s: ages %s" % (name, row))
+    for name, collections in SURVIVED.items():
+        expect(found[name]["collections_survived"] == collections,
+               "%s survived %d collections, not %d" % (
+                   name, found[name]["collections_survived"], collections))
+    expect(sites.counts["collections"] == 2, "%d collections" % sites.counts["collections"])
+    leaks = [row for row in sites.raw["suspects"] if row["kind"] == "leak"]
+    expect(leaks == sites.raw["suspects"][:len(leaks)], "a leak behind what is none")
+    expect(found["leak"]["place"] == 0, "another leaks more: %s" % leaks[:2])
+    slope = truth["leak"] * 60 / seconds
+    expect(0.6 * slope < found["leak"]["bytes_per_minute"] < 1.4 * slope,
+           "%.0f bytes a minute, not %.0f" % (found["leak"]["bytes_per_minute"], slope))
+    run.note("leak: %.0f bytes a minute of %.0f" % (found["leak"]["bytes_per_minute"], slope))
+
+
 @test("native memory of a library", quick=True, modes=("full", "jdks"))
 def native_libc(run):
     jvm = run.java("ZipLeak", flags=["-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"], wait=True,
@@ -158,7 +203,34 @@ def native_libc(run):
     bytes_found = sites["deflate"]["live_bytes"] + sites["inflate"]["live_bytes"]
     expect(bytes_found >= 0.95 * truth["growth_bytes"], "%d of %d" % (bytes_found,
                                                                      truth["growth_bytes"]))
+    found = Sites(recording).suspects("ZipLeak")
+    for name in ("deflate", "inflate"):
+        expect(found[name]["kind"] == "leak" and found[name]["bytes_per_minute"] > 0,
+               "%s: %s" % (name, found[name]))
+    expect(found["deflate"]["place"] == 0, "another leaks more: %s" % found)
     run.note("%d bytes at the two sites, growth %d" % (bytes_found, truth["growth_bytes"]))
+
+
+@test("native memory of nobody", quick=True, modes=("full", "jdks"))
+def native_uncovered(run):
+    """What a library takes from libc is stated as uncovered, where only the VM's is recorded."""
+    jvm = run.java("ZipLeak", flags=["-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"], wait=True,
+                   hold=60)
+    recording, truth = run.record_all(jvm, "-e", "native,counter", "--max-overhead", "none")
+    row, = recording.raw["native"]["uncovered"]
+    growth = truth["growth_bytes"]
+    # All that is allocated is not touched, so it may be more than what became resident.
+    expect(0.95 * growth <= row["uncovered_bytes"] <= 1.3 * growth,
+           "%s, Rss grew by %d" % (row, growth))
+    expect(not row["with_libc"] and row["unread_bytes"] < 65536, "%s" % row)
+    jvm = run.java("UnsafeSites", wait=True, hold=60)
+    recording, truth = run.record_all(jvm, "-e", "native,counter", "--max-overhead", "none")
+    sites, = recording.raw["native"]["uncovered"]
+    expect(sites["explained_bytes"] >= sum(truth["live"].values()), "%s" % sites)
+    # 250 blocks of 4,096 bytes are from before, and were freed.
+    expect(abs(sites["uncovered_bytes"] + 250 * 4096) < 1 << 19, "%s" % sites)
+    run.note("%d of %d bytes uncovered, with Unsafe alone %d" % (
+        row["uncovered_bytes"], row["malloc_growth_bytes"], sites["uncovered_bytes"]))
 
 
 def first_byte(jvm, library, symbol):

@@ -462,6 +462,13 @@ static int start(struct record *record)
 	return record->child.pid && child_release(&record->child) ? -ECHILD : 0;
 }
 
+/* A ledger says how many bytes lived at sites when it was read: they are counted right before. */
+static void finish_ledgers(struct record *record)
+{
+	live_tick(record->live, record->rec);
+	ledgers_finish(&record->ledgers, record->rec);
+}
+
 /* Samples, and writes what was seen also when sampling ended with an error. */
 static enum exit_status sample(struct record *record)
 {
@@ -474,7 +481,7 @@ static enum exit_status sample(struct record *record)
 	end = loop_run(&record->loop, &calls, record, record->options->duration_ns);
 	status_stop(&record->status);
 	if (record->options->events & LIVE_EVENT_COUNTER)
-		ledgers_finish(&record->ledgers, record->rec);
+		finish_ledgers(record);
 	err = live_stop(record->live, record->rec);
 	if (end < 0)
 		err = end;

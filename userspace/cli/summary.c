@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "cli/summary_classes.h"
+#include "cli/summary_leaks.h"
 #include "cli/summary_memory.h"
 #include "cli/summary_native.h"
 #include "model/recording.h"
@@ -281,6 +282,7 @@ void summary_write(const struct recording *rec, uint64_t startup_cpu_ns,
 	}
 	summary_classes(rec, colors, out);
 	summary_native(rec, colors, out);
+	summary_leaks(rec, colors, out);
 	summary_memory(rec, colors, out);
 	write_cost(&w, startup_cpu_ns);
 }

@@ -257,6 +257,20 @@ const char *jvm_gc_name(const struct jvm *jvm)
 	return jvm->gc_name;
 }
 
+int jvm_collections(const struct jvm *jvm, uint64_t *count)
+{
+	const struct fields *f = &jvm->hotspot.field;
+	uint64_t heap;
+	int err;
+
+	if (!field_exists(f->collected_heap) || !field_exists(f->total_collections))
+		return -ENOENT;
+	err = field_read(jvm->target, 0, f->collected_heap, &heap);
+	if (!err && !heap)
+		err = -ENOENT;
+	return err ? err : field_read(jvm->target, heap, f->total_collections, count);
+}
+
 void jvm_main_class(const struct target *t, const struct jvm *jvm, char *to, size_t size)
 {
 	launch_main_class(t, jvm ? &jvm->hotspot : NULL, to, size);

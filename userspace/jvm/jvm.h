@@ -66,6 +66,9 @@ const char *jvm_version(const struct jvm *jvm);
 /* "G1", "Parallel", "Serial", "ZGC", "Shenandoah", "Epsilon", "CMS", "" when unknown. */
 const char *jvm_gc_name(const struct jvm *jvm);
 
+/* How many collections there were since the JVM started. Returns 0, -ENOENT or another errno. */
+int jvm_collections(const struct jvm *jvm, uint64_t *count);
+
 #define JVM_ARGUMENTS_MAX 65536 /* the longest command line that is read */
 
 /*

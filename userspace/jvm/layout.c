@@ -124,6 +124,9 @@ static const struct rule rules[] = {
 	{ AT(codelet_size), NEEDED, { "InterpreterCodelet::_size" } },
 	{ AT(codelet_description), NEEDED, { "InterpreterCodelet::_description" } },
 
+	{ AT(collected_heap), OPTIONAL, { "Universe::_collectedHeap" } },
+	{ AT(total_collections), OPTIONAL, { "CollectedHeap::_total_collections" } },
+
 	{ AT(vm_release), OPTIONAL, { "Abstract_VM_Version::_s_vm_release" } },
 	{ AT(vm_info_string), OPTIONAL, { "Abstract_VM_Version::_s_internal_vm_info_string" } },
 	{ AT(jdk_version), OPTIONAL, { "JDK_Version::_current" } },

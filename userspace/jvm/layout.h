@@ -141,6 +141,9 @@ struct fields {
 	struct field codelet_description;
 
 	/* version and flags */
+	struct field collected_heap;	/* static, CollectedHeap* */
+	struct field total_collections; /* in it; counts on */
+
 	struct field vm_release;     /* static, char* */
 	struct field vm_info_string; /* static, char* */
 	struct field vm_major;	     /* static, int; the JDK's from 9 on */

@@ -159,6 +159,8 @@ void native_close(struct native *native)
 	unmap(native->controls, CONTROLS_SIZE);
 	unmap(native->sites, SITES_SIZE);
 	unmap(native->site_count, sizeof(*native->site_count));
+	for (uint32_t i = 0; native->known && i < JVS_NATIVE_SITES; i++)
+		free(native->known[i].level);
 	free(native->known);
 	free(native);
 }
@@ -258,6 +260,7 @@ void native_forget(struct native *native, const struct process *p)
 	struct native_target *t = &native->targets[p->index];
 
 	native_stop(native, p);
+	native_unfollow(native, p->index);
 	for (int set = 0; set < NATIVE_SETS; set++)
 		probes_free(&t->sets[set]);
 	*t = (struct native_target){ 0 };

@@ -9,6 +9,7 @@
 #include "bpf/jvs_native.h"
 #include "live/governor.h"
 #include "live/probes.h"
+#include "model/growth.h"
 
 struct bpf_object;
 struct decoder;
@@ -42,12 +43,13 @@ struct native_target {
 	/* CPU time of the target without that of the probes, which may go on in between: */
 	uint64_t start_work_ns;
 	uint64_t now_work_ns;
-	uint64_t sliced_from_ns; /* when slices began */
-	uint64_t sliced_seen_ns; /* in slices that are over */
-	uint64_t slice_work_ns;	 /* when this slice began */
-	uint64_t sliced_cost_ns; /* of the probes, in all slices */
-	uint64_t slices_work_ns; /* of the target, in all slices */
-	uint64_t gone_ns;	 /* unseen between slices, before these */
+	uint64_t sliced_from_ns;   /* when slices began */
+	uint64_t sliced_seen_ns;   /* in slices that are over */
+	uint64_t slice_work_ns;	   /* when this slice began */
+	uint64_t sliced_cost_ns;   /* of the probes, in all slices */
+	uint64_t slices_work_ns;   /* of the target, in all slices */
+	uint64_t gone_ns;	   /* unseen between slices, before these */
+	struct growth_clock clock; /* of the levels of its sites */
 	struct native_tag {
 		char name[NATIVE_TAG_NAME_MAX];
 	} tags[NATIVE_TAGS_MAX]; /* as the JVM numbers them */
@@ -63,6 +65,8 @@ struct native_site {
 	/* in slices: what it had when they began, and what was added for the time between */
 	uint64_t base_blocks, base_bytes;
 	double more_blocks, more_bytes;
+	int64_t low;		    /* bytes that lived, the fewest since the last look */
+	struct growth_level *level; /* owned; of the bytes that live. NULL: there were few */
 };
 
 struct native {

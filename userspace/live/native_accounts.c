@@ -63,7 +63,7 @@ uint32_t native_tag(struct native_target *t, struct recording *rec, uint32_t tag
 
 	snprintf(number, sizeof(number), "tag %u", tag);
 	if (tag == JVS_NATIVE_TAG_LIBC)
-		name = "libc";
+		name = REC_NATIVE_LIBC_TAG;
 	else if (tag == JVS_NATIVE_TAG_NONE)
 		name = "unknown";
 	else if (tag < t->tag_count)
@@ -253,55 +253,84 @@ static int age_of(int64_t ns)
 	return age;
 }
 
-static void add_age(struct native *native, struct recording *rec,
-		    const struct jvs_native_block *block, uint64_t now_ns)
+/* The blocks that live are looked at for the sites of one JVM after the other. */
+struct ages {
+	struct native *native;
+	struct recording *rec;
+	struct native_growths growths;
+	uint64_t now_ns; /* CLOCK_MONOTONIC */
+};
+
+static void add_age(struct ages *ages, const struct jvs_native_block *block)
 {
-	uint32_t now = (uint32_t)(now_ns >> JVS_NATIVE_TIME_SHIFT);
+	uint32_t now = (uint32_t)(ages->now_ns >> JVS_NATIVE_TIME_SHIFT), id;
+	struct native_age age = { .bytes = (int64_t)block->bytes };
 	struct rec_native_site *site;
-	int64_t age_ns;
 
 	if (block->site >= JVS_NATIVE_SITES)
 		return;
-	site = rec_native_site_get(rec, native->known[block->site].id);
+	id = ages->native->known[block->site].id;
+	site = rec_native_site_get(ages->rec, id);
 	if (!site)
 		return;
-	age_ns = (int64_t)(uint32_t)(now - block->time) << JVS_NATIVE_TIME_SHIFT;
-	site->ages[age_of(age_ns)] += (int64_t)block->bytes;
-	if (age_ns > site->oldest_ns)
-		site->oldest_ns = age_ns;
+	age.ns = (int64_t)(uint32_t)(now - block->time) << JVS_NATIVE_TIME_SHIFT;
+	age.born_ns = ages->now_ns - (uint64_t)age.ns;
+	age.place = age_of(age.ns);
+	site->ages[age.place] += age.bytes;
+	if (age.ns > site->oldest_ns)
+		site->oldest_ns = age.ns;
+	native_growths_block(&ages->growths, id, &age);
 }
 
 #define BATCH 4096
 
-static void add_ages(struct native *native, struct recording *rec)
+static void forget_ages(struct recording *rec)
 {
-	struct jvs_native_block *blocks = calloc(BATCH, sizeof(*blocks));
-	uint64_t *keys = calloc(BATCH, sizeof(*keys));
-	uint64_t in = 0, next = 0;
-	struct timespec now;
-	bool first = true;
-	int err = 0;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	for (uint32_t id = 1; id <= rec_native_site_count(rec); id++) {
 		struct rec_native_site *site = rec_native_site_get(rec, id);
 
 		memset(site->ages, 0, sizeof(site->ages));
 		site->oldest_ns = 0;
 	}
+}
+
+static void add_ages(struct ages *ages)
+{
+	struct jvs_native_block *blocks = calloc(BATCH, sizeof(*blocks));
+	uint64_t *keys = calloc(BATCH, sizeof(*keys));
+	uint64_t in = 0, next = 0;
+	bool first = true;
+	int err = 0;
+
+	forget_ages(ages->rec);
 	while (keys && blocks && !err) {
 		uint32_t count = BATCH;
 
-		err = bpf_map_lookup_batch(native->live_fd, first ? NULL : &in, &next, keys, blocks,
-					   &count, NULL);
+		err = bpf_map_lookup_batch(ages->native->live_fd, first ? NULL : &in, &next, keys,
+					   blocks, &count, NULL);
 		for (uint32_t i = 0; (!err || err == -ENOENT) && i < count; i++)
-			add_age(native, rec, &blocks[i],
-				(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+			add_age(ages, &blocks[i]);
 		in = next;
 		first = false;
 	}
 	free(keys);
 	free(blocks);
+}
+
+static void tell_growth(struct native *native, const struct process *p, struct recording *rec)
+{
+	struct ages ages = { .native = native, .rec = rec };
+	const struct growth_clock *clock = &native->targets[p->index].clock;
+	struct timespec now;
+
+	native_growths_open(native, p, rec, &ages.growths);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ages.now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	add_ages(&ages);
+	native_growths_tell(&ages.growths, rec);
+	if (clock->count)
+		rec_native_count_set(rec, p->rec_jvm, "collections",
+				     clock->collections[clock->count - 1] - clock->collections[0]);
 }
 
 /* ---- what the rest of live calls */
@@ -310,6 +339,8 @@ void native_tick(struct native *native, struct decoder *d, struct process *p, st
 {
 	resolve_sites(native, d);
 	native_keep_budget(native, d, p, rec);
+	native_follow(native, p, false);
+	native_tell_live(native, d, p, rec);
 }
 
 void native_finish(struct native *native, struct decoder *d, const struct process *p,
@@ -320,11 +351,13 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 	if (!p->rec_jvm)
 		return;
 	resolve_sites(native, d);
+	native_follow(native, p, true);
 	rec_native_forget_sites(rec, p->rec_jvm);
 	for (uint32_t i = 1; i < count; i++)
 		if (native->sites[i].target == p->index && is_used(&native->sites[i]))
 			tell_site(native, p, rec, i);
 	add_counts(native, p, rec);
 	native_tell_budget(native, d, p, rec);
-	add_ages(native, rec);
+	native_tell_live(native, d, p, rec);
+	tell_growth(native, p, rec);
 }

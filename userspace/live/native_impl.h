@@ -2,6 +2,7 @@
 #ifndef JVMSCOPE_NATIVE_IMPL_H
 #define JVMSCOPE_NATIVE_IMPL_H
 
+#include "base/map64.h"
 #include "live/native.h"
 
 struct image;
@@ -42,6 +43,39 @@ void native_each_site(struct native *native, uint32_t target, native_site_fn *do
 		      const void *ctx);
 /* Slices begin; they end, and ctx is the scale (double) of what was seen in them. */
 native_site_fn native_begin_slices, native_end_slices;
+
+/* Looks at what lives at each site of a target, when it is time to, or now. */
+void native_follow(struct native *native, const struct process *p, bool now);
+/* What lives at all sites of a target at this moment, for the budget's row and the timeline. */
+void native_tell_live(struct native *native, const struct decoder *d, const struct process *p,
+		      struct recording *rec);
+/* The place of the target is free for another. */
+void native_unfollow(struct native *native, uint32_t target);
+
+/* What those looks say, for rows of suspects; between open and tell come the blocks. */
+struct native_growths {
+	const struct growth_clock *clock;
+	uint32_t jvm;
+	struct native_growth **of_site; /* owned; by id of the recording's site */
+	uint32_t sites;
+	struct native_growth **items; /* owned, and each one */
+	uint32_t count;
+	struct map64 by_shape; /* of stacks, to items */
+};
+void native_growths_open(struct native *native, const struct process *p,
+			 const struct recording *rec, struct native_growths *out);
+
+/* A block that lives. */
+struct native_age {
+	int64_t bytes;
+	int64_t ns;	  /* its age */
+	uint64_t born_ns; /* CLOCK_MONOTONIC */
+	int place;	  /* in a histogram of ages */
+};
+void native_growths_block(struct native_growths *growths, uint32_t id,
+			  const struct native_age *age);
+/* Also frees. */
+void native_growths_tell(struct native_growths *growths, struct recording *rec);
 
 /* All counters of a target, summed over all CPUs. */
 void native_counts(const struct native *native, uint32_t target, struct jvs_native_counts *out);

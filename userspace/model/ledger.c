@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/native.h"
 #include "model/recording_impl.h"
 
 static const struct rec_line_info lines[REC_LINE_NR] = {
@@ -91,8 +92,13 @@ static void keep(struct recording *rec, const struct rec_ledger *ledger)
 void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger)
 {
 	struct rec_ledger_pair *pair = find(rec, ledger->jvm);
+	const struct rec_native_budget *native = rec_native_budget_get(rec, ledger->jvm);
 	bool is_first = !pair;
 
+	if (native) {
+		ledger->native_bytes = native->live_bytes;
+		ledger->native_blocks = native->live_blocks;
+	}
 	keep(rec, ledger);
 	if (is_first)
 		pair = add(rec, ledger->jvm);

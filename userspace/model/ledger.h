@@ -96,6 +96,8 @@ struct rec_ledger {
 	uint64_t hugetlb_bytes; /* not in Rss */
 	uint64_t cost_ns;	/* our CPU time */
 	uint64_t threads;
+	int64_t native_bytes; /* that lived at all recorded sites (model/native.h) then */
+	int64_t native_blocks;
 	uint32_t allocator; /* string id: another allocator's library, 0: libc's own */
 	struct rec_ledger_row lines[REC_LINE_NR];
 	struct rec_malloc malloc;

@@ -24,6 +24,7 @@ struct rec_native {
 	struct rows counts;
 	struct rows budgets;
 	struct rows events;
+	struct rows suspects;
 };
 
 const char *rec_native_use_name(enum rec_native_use use)
@@ -208,6 +209,24 @@ const struct rec_native_budget *rec_native_budgets(const struct recording *rec, 
 	return *count ? rec->native->budgets.items : NULL;
 }
 
+const struct rec_native_budget *rec_native_budget_get(const struct recording *rec, uint32_t jvm)
+{
+	size_t count;
+	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (budgets[i].jvm == jvm)
+			return &budgets[i];
+	return NULL;
+}
+
+bool rec_native_live_known(const struct recording *rec, uint32_t jvm)
+{
+	const struct rec_native_budget *budget = rec_native_budget_get(rec, jvm);
+
+	return !budget || budget->live_known;
+}
+
 void rec_budget_event(struct recording *rec, const struct rec_budget_event *event)
 {
 	struct rec_native *native = native_of(rec);
@@ -222,6 +241,53 @@ const struct rec_budget_event *rec_budget_events(const struct recording *rec, si
 {
 	*count = rec->native ? rec->native->events.count : 0;
 	return *count ? rec->native->events.items : NULL;
+}
+
+/* ---- suspects */
+
+void rec_native_suspect(struct recording *rec, const struct rec_native_suspect *suspect)
+{
+	struct rec_native *native = native_of(rec);
+	struct rec_native_suspect *row;
+
+	row = native ? add_row(rec, &native->suspects, sizeof(*row), REC_MAX_NATIVE_SITES) : NULL;
+	if (row)
+		*row = *suspect;
+}
+
+void rec_native_forget_suspects(struct recording *rec, uint32_t jvm)
+{
+	struct rec_native_suspect *rows = rec->native ? rec->native->suspects.items : NULL;
+	uint32_t kept = 0;
+
+	if (!rows)
+		return;
+	for (uint32_t i = 0; i < rec->native->suspects.count; i++)
+		if (rows[i].jvm != jvm)
+			rows[kept++] = rows[i];
+	rec->native->suspects.count = kept;
+}
+
+static int by_suspicion(const void *a, const void *b)
+{
+	const struct rec_native_suspect *x = a, *y = b;
+
+	if ((x->kind == GROWTH_LEAK) != (y->kind == GROWTH_LEAK))
+		return x->kind == GROWTH_LEAK ? -1 : 1;
+	if (x->kind == GROWTH_LEAK && x->bytes_per_minute != y->bytes_per_minute)
+		return x->bytes_per_minute < y->bytes_per_minute ? 1 : -1;
+	if (x->live_bytes != y->live_bytes)
+		return x->live_bytes < y->live_bytes ? 1 : -1;
+	return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+const struct rec_native_suspect *rec_native_suspects(const struct recording *rec, size_t *count)
+{
+	*count = rec->native ? rec->native->suspects.count : 0;
+	if (!*count)
+		return NULL;
+	qsort(rec->native->suspects.items, *count, sizeof(struct rec_native_suspect), by_suspicion);
+	return rec->native->suspects.items;
 }
 
 /* ---- all */
@@ -240,6 +306,7 @@ void rec_native_free(struct rec_native *native)
 	free(native->counts.items);
 	free(native->budgets.items);
 	free(native->events.items);
+	free(native->suspects.items);
 	free(native);
 }
 
@@ -247,7 +314,10 @@ void rec_native_each_stack(struct recording *rec, uint32_t (*change)(uint32_t st
 			   void *ctx)
 {
 	struct rec_native_site *sites = rec->native ? rec->native->sites.items : NULL;
+	struct rec_native_suspect *suspects = rec->native ? rec->native->suspects.items : NULL;
 
 	for (uint32_t i = 0; sites && i < rec->native->sites.count; i++)
 		sites[i].stack = change(sites[i].stack, ctx);
+	for (uint32_t i = 0; suspects && i < rec->native->suspects.count; i++)
+		suspects[i].stack = change(suspects[i].stack, ctx);
 }

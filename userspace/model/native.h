@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/growth.h"
+
 struct recording;
 
 /*
@@ -15,6 +17,7 @@ struct recording;
  * the recording. The totals native_alloc and native_live have the same by stack and tag alone.
  */
 
+#define REC_NATIVE_LIBC_TAG  "libc" /* of what others than the VM allocate */
 #define REC_MAX_NATIVE_SITES (1u << 18)
 #define REC_NATIVE_AGES	     8 /* of live blocks: below 1 s, 10 s, 1 min, 10 min, 1 h, 1 d, above */
 
@@ -95,13 +98,21 @@ struct rec_native_budget {
 	uint64_t watched_cpu_ns; /* CPU time of the JVM while its probes were attached */
 	uint64_t all_cpu_ns;	 /* and all since they were first */
 	uint64_t interval;	 /* bytes between samples, in the mean; 0: exact */
-	bool estimated;	 /* the sums allocated are those of all the time, not only of what was seen
-			  */
+	bool estimated; /* the sums allocated are those of all the time, not only of what was seen
+			 */
+	int64_t live_bytes; /* at all sites, a moment ago */
+	int64_t live_blocks;
 	bool live_known; /* every block since attached_ns was followed, or a fair sample of them */
 };
 /* The row of a JVM, made when it is new; NULL when memory is out. */
 struct rec_native_budget *rec_native_budget(struct recording *rec, uint32_t jvm);
 const struct rec_native_budget *rec_native_budgets(const struct recording *rec, size_t *count);
+
+/* The same, but NULL when there is none. */
+const struct rec_native_budget *rec_native_budget_get(const struct recording *rec, uint32_t jvm);
+
+/* Whether what lives is told of a JVM: not where too little was followed. */
+bool rec_native_live_known(const struct recording *rec, uint32_t jvm);
 
 /* Each change of the state. */
 struct rec_budget_event {
@@ -113,6 +124,35 @@ struct rec_budget_event {
 };
 void rec_budget_event(struct recording *rec, const struct rec_budget_event *event);
 const struct rec_budget_event *rec_budget_events(const struct recording *rec, size_t *count);
+
+/* ---- suspects: what may leak */
+
+/*
+ * Sites whose stacks call the same methods at the same places, however those were compiled: over
+ * the recording their bytes move from one such site to the next. Those that never had 1 KiB that
+ * lives are left out.
+ */
+struct rec_native_suspect {
+	uint32_t jvm;
+	uint32_t stack; /* of the site of them that has the most bytes that live */
+	uint32_t tag;	/* string id */
+	uint32_t sites;
+	int64_t live_blocks;
+	int64_t live_bytes;
+	int64_t ages[REC_NATIVE_AGES]; /* see struct rec_native_site */
+	int64_t oldest_ns;
+	enum growth_kind kind;
+	double bytes_per_minute;
+	uint64_t survived; /* collections, by the older half of the bytes */
+};
+void rec_native_suspect(struct recording *rec, const struct rec_native_suspect *suspect);
+void rec_native_forget_suspects(struct recording *rec, uint32_t jvm);
+
+/*
+ * Those that look like leaks first, the fastest of them first; then the others by their size.
+ * Changes the order of what is kept. Valid until one is added.
+ */
+const struct rec_native_suspect *rec_native_suspects(const struct recording *rec, size_t *count);
 
 /* Whether there is anything of the above. */
 bool rec_has_native(const struct recording *rec);
