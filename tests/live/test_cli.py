@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import jdks
 import kernel
@@ -299,6 +300,36 @@ def ends_by(run, number):
     scope.signal(number)
     recording = run.finish(scope, path, 10)
     expect(recording.quality["samples"] > 0, "no samples")
+
+
+@test("a pipe without a reader", quick=True, each_jdk=False,
+      params={"at all": {"stalled": False}, "that reads": {"stalled": True}})
+def pipe_without_reader(run, stalled):
+    """A recording that cannot write what it has so far ends by a second signal."""
+    jvm = run.java("MixShares", 60)
+    path = run.output(".pipe")
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDWR) if stalled else -1
+    scope = run.scope("-p", jvm.pid, "-f", path, "--format", "jfr", "--chunk", "100ms", "-q")
+
+    def hangs():
+        called = Path("/proc/%d/wchan" % scope.pid).read_text(encoding="utf-8")
+        return "pipe_write" in called or "wait_for_partner" in called
+    try:
+        wait_until(hangs, 40, "the recorder does not hang in the pipe", interval=0.1)
+        scope.signal(signal.SIGTERM)
+        time.sleep(0.5)
+        expect(scope.process.poll() is None, "a first signal ends it: %s" % scope.err)
+        scope.signal(signal.SIGINT)
+        status = scope.wait(20)
+    finally:
+        scope.signal(signal.SIGKILL)
+        path.unlink()
+        if stalled:
+            os.close(reader)
+    expect(status == 1, "status %s: %s" % (status, scope.err))
+    expect(len(scope.err) == 1 and "interrupted a second time" in scope.err[0], str(scope.err))
+    run.note(scope.err[0])
 
 
 def check_schema(*paths):

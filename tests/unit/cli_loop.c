@@ -186,6 +186,101 @@ static void a_second_signal_ends_writing(void)
 	ASSERT_INT(in_child(aborts_at_the_second), 0);
 }
 
+struct writing {
+	int fd; /* of a pipe that nobody reads */
+	int numbers[2];
+	int count;
+	int err; /* of the write that ended */
+};
+
+/* Writes until the pipe is full and two signals have come. */
+static int on_tick_write(void *ctx)
+{
+	struct writing *writing = ctx;
+	char big[4096] = "";
+	ssize_t written = 1;
+
+	if (!fork()) {
+		usleep(100000);
+		kill(getppid(), SIGTERM);
+		usleep(200000);
+		kill(getppid(), SIGINT);
+		_exit(0);
+	}
+	loop_begin_chunk();
+	while (written > 0)
+		written = write(writing->fd, big, sizeof(big));
+	writing->err = errno;
+	loop_end_chunk();
+	return 9;
+}
+
+static int on_signal_note(void *ctx, int number, bool from_terminal)
+{
+	struct writing *writing = ctx;
+
+	writing->numbers[writing->count++ % 2] = number;
+	return from_terminal ? 8 : 7;
+}
+
+static int on_no_bytes(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
+static int aborts_a_chunk_at_the_second(void)
+{
+	static const struct loop_calls writes = { on_no_bytes, on_tick_write, on_signal_note };
+	struct writing writing = { 0 };
+	struct loop loop;
+	int fds[2];
+
+	EXPECT(!pipe(fds));
+	writing.fd = fds[1];
+	EXPECT(!loop_open(&loop));
+	EXPECT(loop_run(&loop, &writes, &writing, 0) == 9);
+	EXPECT(writing.err == EINTR);
+	EXPECT(loop_aborted());
+	EXPECT(writing.count == 1 && writing.numbers[0] == SIGINT);
+	loop_close(&loop);
+	return 0;
+}
+
+static void a_second_signal_ends_a_chunk(void)
+{
+	ASSERT_INT(in_child(aborts_a_chunk_at_the_second), 0);
+}
+
+/* A tick during which a signal comes, but whose write does not hang. */
+static int on_tick_signal(void *ctx)
+{
+	(void)ctx;
+	loop_begin_chunk();
+	kill(getpid(), SIGTERM);
+	loop_end_chunk();
+	return 0;
+}
+
+static int reports_the_signal_of_a_chunk(void)
+{
+	static const struct loop_calls signalled = { on_no_bytes, on_tick_signal, on_signal_note };
+	struct writing writing = { 0 };
+	struct loop loop;
+
+	EXPECT(!loop_open(&loop));
+	EXPECT(loop_run(&loop, &signalled, &writing, 0) == 7);
+	EXPECT(writing.count == 1 && writing.numbers[0] == SIGTERM);
+	EXPECT(!loop_aborted());
+	loop_close(&loop);
+	return 0;
+}
+
+static void a_signal_during_a_chunk_ends_it(void)
+{
+	ASSERT_INT(in_child(reports_the_signal_of_a_chunk), 0);
+}
+
 static int closed_pipe_is_an_error(void)
 {
 	struct loop loop;
@@ -296,6 +391,8 @@ static CU_TestInfo tests[] = {
 	{ "a call ends it", a_call_ends_it },
 	{ "a signal ends it", a_signal_ends_it },
 	{ "a second signal ends writing", a_second_signal_ends_writing },
+	{ "a second signal ends a chunk", a_second_signal_ends_a_chunk },
+	{ "a signal during a chunk ends it", a_signal_during_a_chunk_ends_it },
 	{ "a closed pipe does not kill", a_closed_pipe_does_not_kill },
 	{ "a command runs when released", a_command_runs_when_released },
 	{ "a command that cannot run says why", a_command_that_cannot_run_says_why },

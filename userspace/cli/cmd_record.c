@@ -120,6 +120,7 @@ static int end_chunk(struct record *record)
 	const struct rec_meta *meta = rec_meta_get(record->rec);
 	uint64_t now_ns = loop_now_ns();
 	size_t samples;
+	int err;
 
 	rec_samples(record->rec, &samples);
 	if (now_ns - record->chunk_ns < record->options->chunk_ns && samples < SAMPLES_IN_MEMORY)
@@ -127,10 +128,11 @@ static int end_chunk(struct record *record)
 	record->chunk_ns = now_ns;
 	live_snapshot(record->live, record->rec);
 	describe(record);
-	if (outputs_chunk(&record->outputs, record->rec, &record->filter,
-			  meta->start_time_ns + (int64_t)(now_ns - record->start_ns)))
-		return END_OUTPUT;
-	return 0;
+	loop_begin_chunk();
+	err = outputs_chunk(&record->outputs, record->rec, &record->filter,
+			    meta->start_time_ns + (int64_t)(now_ns - record->start_ns));
+	loop_end_chunk();
+	return err ? END_OUTPUT : 0;
 }
 
 static int on_tick(void *ctx)

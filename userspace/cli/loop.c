@@ -17,6 +17,10 @@ enum source { SOURCE_FD, SOURCE_TIMER, SOURCE_SIGNALS, SOURCE_NR };
 static volatile sig_atomic_t signals_seen;
 static volatile sig_atomic_t last_signal;
 
+/* Whether one came while the loop was writing, so that on_signals did not see it. */
+static volatile sig_atomic_t unreported;
+static volatile sig_atomic_t unreported_from_terminal;
+
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 #define ENDING_COUNT (sizeof(ending) / sizeof(ending[0]))
 
@@ -39,15 +43,23 @@ static bool is_ignored(int number)
  * SIGINT is taken even where it was ignored: a shell script starts its background jobs so, and
  * ends them with kill -INT.
  */
+static sigset_t ending_set(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ENDING_COUNT; i++) {
+		if (ending[i] != SIGHUP || !is_ignored(SIGHUP))
+			sigaddset(&set, ending[i]);
+	}
+	return set;
+}
+
 static void block_signals(struct loop *loop, sigset_t *set)
 {
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(set);
+	*set = ending_set();
 	sigaddset(set, SIGCHLD);
-	for (size_t i = 0; i < ENDING_COUNT; i++) {
-		if (ending[i] != SIGHUP || !is_ignored(SIGHUP))
-			sigaddset(set, ending[i]);
-	}
 	sigprocmask(SIG_BLOCK, set, &loop->old_mask);
 }
 
@@ -125,6 +137,18 @@ static int on_timer(struct loop *loop, const struct loop_calls *calls, void *ctx
 	return result ? result : calls->tick(ctx);
 }
 
+/* result is that of the call during which a signal may have come. */
+static int report_signal(const struct loop_calls *calls, void *ctx, int result)
+{
+	int ended;
+
+	if (!unreported)
+		return result;
+	unreported = 0;
+	ended = calls->signal(ctx, last_signal, unreported_from_terminal);
+	return result ? result : ended;
+}
+
 static int dispatch(struct loop *loop, enum source source, const struct loop_calls *calls,
 		    void *ctx)
 {
@@ -168,6 +192,7 @@ int loop_run(struct loop *loop, const struct loop_calls *calls, void *ctx, uint6
 		for (int i = 0; i < count; i++) {
 			int result = dispatch(loop, (enum source)events[i].data.u32, calls, ctx);
 
+			result = report_signal(calls, ctx, result);
 			if (result)
 				return result;
 		}
@@ -175,33 +200,50 @@ int loop_run(struct loop *loop, const struct loop_calls *calls, void *ctx, uint6
 	return 0;
 }
 
-static void on_signal_while_writing(int number)
-{
-	struct sigaction interrupting = { .sa_handler = on_signal_while_writing };
+/* ---- signals while something is written */
 
+static void on_signal_while_writing(int number, siginfo_t *info, void *context)
+{
+	struct sigaction interrupting = {
+		.sa_sigaction = on_signal_while_writing,
+		.sa_flags = SA_SIGINFO,
+	};
+
+	(void)context;
 	signals_seen++;
 	last_signal = number;
+	unreported_from_terminal = info->si_code == SI_KERNEL;
+	unreported = 1;
 	/* The next one, whichever it is, shall make a write() that hangs return. */
 	for (size_t i = 0; i < ENDING_COUNT; i++)
 		sigaction(ending[i], &interrupting, NULL);
 }
 
-void loop_begin_writing(struct loop *loop)
+void loop_begin_chunk(void)
 {
-	struct sigaction action = {
-		.sa_handler = on_signal_while_writing,
-		.sa_flags = signals_seen ? 0 : SA_RESTART,
+	const struct sigaction action = {
+		.sa_sigaction = on_signal_while_writing,
+		.sa_flags = SA_SIGINFO | (signals_seen ? 0 : SA_RESTART),
 	};
-	sigset_t set;
+	sigset_t set = ending_set();
 
-	sigemptyset(&set);
 	for (size_t i = 0; i < ENDING_COUNT; i++) {
-		if (ending[i] == SIGHUP && is_ignored(SIGHUP))
-			continue;
-		sigaction(ending[i], &action, NULL);
-		sigaddset(&set, ending[i]);
+		if (sigismember(&set, ending[i]))
+			sigaction(ending[i], &action, NULL);
 	}
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void loop_end_chunk(void)
+{
+	sigset_t set = ending_set();
+
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+void loop_begin_writing(struct loop *loop)
+{
+	loop_begin_chunk();
 	if (loop->signals >= 0)
 		close(loop->signals);
 	loop->signals = -1;

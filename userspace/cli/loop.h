@@ -45,6 +45,14 @@ int loop_watch(struct loop *loop, int fd);
 int loop_run(struct loop *loop, const struct loop_calls *calls, void *ctx, uint64_t duration_ns);
 
 /*
+ * Around a write that a call of the loop makes, which may hang: a pipe's reader may not read. A
+ * first signal meanwhile is given to calls->signal after the call; a second one, counting those
+ * before, interrupts the write.
+ */
+void loop_begin_chunk(void);
+void loop_end_chunk(void);
+
+/*
  * For the time after the loop, when files are written: a first signal is remembered and nothing
  * else, so files get finished; a second one, counting those the loop has seen, interrupts writing.
  */

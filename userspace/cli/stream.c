@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/map64.h"
 #include "base/text.h"
+#include "cli/loop.h"
 #include "cli/options.h"
 #include "jfr/jfr_file.h"
 #include "jfr/jfr_write.h"
@@ -88,17 +89,17 @@ static const char *name_of(const struct stream *stream)
 static void say_failed(const struct stream *stream, int err)
 {
 	size_t chunks = stream->file ? jfr_file_chunks(stream->file) : 0;
+	const char *why = loop_aborted() ? "interrupted a second time" : strerror(-err);
 	char size[TEXT_MAX];
 
 	if (err == -ESPIPE)
 		log_error("%s: not written: --max-size and --max-age need a regular file",
 			  name_of(stream));
 	else if (!chunks)
-		log_error("%s: not written: %s", name_of(stream), strerror(-err));
+		log_error("%s: not written: %s", name_of(stream), why);
 	else
 		log_error("%s: written no further: %s; the %s before that can be read",
-			  name_of(stream), strerror(-err),
-			  text_bytes(jfr_file_size(stream->file), size));
+			  name_of(stream), why, text_bytes(jfr_file_size(stream->file), size));
 }
 
 static int fail(struct stream *stream, int err)
