@@ -40,6 +40,9 @@ static void durations_are_parsed(void)
 		{ "99999999999999999999", 0 },
 		{ "18446744073.9", 0 },
 		{ "5124096h", 0 },
+		{ "876600h", TEXT_DURATION_MAX_NS },
+		{ "876600.1h", 0 },
+		{ "18446744073", 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

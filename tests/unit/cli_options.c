@@ -184,6 +184,10 @@ static void reads_the_budget_of_probes(void)
 	CU_ASSERT_EQUAL(options.max_overhead, 0.5);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead 0"), -EINVAL);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead nan"), -EINVAL);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead +5"), -EINVAL);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead 0x5"), -EINVAL);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead 5%%"), -EINVAL);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead %"), -EINVAL);
 }
 
 static void help_and_version_need_no_target(void)

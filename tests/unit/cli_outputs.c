@@ -173,6 +173,29 @@ static void refuses_folders_that_cannot_be_written(void)
 	ASSERT_INT(quietly(check_paths), 0);
 }
 
+static void refuses_one_file_for_two_outputs(void)
+{
+	char first[128];
+	char second[160];
+	struct options options = { .files = { first, second }, .file_count = 2 };
+
+	outputs = (struct outputs){ .options = &options, .pid = "42", .when = WHEN };
+	in_folder("a-%p.json", first);
+	in_folder("a-42.json", second);
+	ASSERT_INT(quietly(check_paths), -EEXIST);
+	snprintf(second, sizeof(second), "%s/.//a-%%p.json", folder);
+	ASSERT_INT(quietly(check_paths), -EEXIST);
+	in_folder("a-43.json", second);
+	ASSERT_INT(quietly(check_paths), 0);
+	/* A file called "-" is not standard output. */
+	snprintf(first, sizeof(first), "-");
+	snprintf(second, sizeof(second), "./-");
+	ASSERT_INT(quietly(check_paths), 0);
+	snprintf(second, sizeof(second), "/dev/./null");
+	snprintf(first, sizeof(first), "/dev/full");
+	ASSERT_INT(quietly(check_paths), 0);
+}
+
 static void writes_all_files_and_no_other(void)
 {
 	char json[128];
@@ -212,6 +235,7 @@ static CU_TestInfo tests[] = {
 	{ "names several targets", names_several_targets },
 	{ "finds the format", finds_the_format },
 	{ "refuses folders that cannot be written", refuses_folders_that_cannot_be_written },
+	{ "refuses one file for two outputs", refuses_one_file_for_two_outputs },
 	{ "writes all files and no other", writes_all_files_and_no_other },
 	{ "a full disk fails and the others are written",
 	  a_full_disk_fails_and_the_others_are_written },

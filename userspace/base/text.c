@@ -78,7 +78,8 @@ int text_duration_ns(const char *text, uint64_t *out)
 	    parse_fraction(&text, scale, &fraction) || text != unit)
 		return -EINVAL;
 	if (__builtin_mul_overflow(whole, scale, &whole) ||
-	    __builtin_add_overflow(whole, fraction, &whole) || !whole)
+	    __builtin_add_overflow(whole, fraction, &whole) || !whole ||
+	    whole > TEXT_DURATION_MAX_NS)
 		return -EINVAL;
 	*out = whole;
 	return 0;

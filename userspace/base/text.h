@@ -9,7 +9,13 @@
 
 /* Numbers from text a user typed, and numbers to text a user reads. All return 0 or -EINVAL. */
 
-/* "30", "30s", "500ms", "5m", "1h" (a plain number is seconds; "1.5s" is allowed); > 0. */
+/* 100 years: added to a time of day, no int64_t overflows. */
+#define TEXT_DURATION_MAX_NS 3155760000000000000ull
+
+/*
+ * "30", "30s", "500ms", "5m", "1h" (a plain number is seconds; "1.5s" is allowed); > 0 and at most
+ * TEXT_DURATION_MAX_NS.
+ */
 int text_duration_ns(const char *text, uint64_t *out);
 
 /* "4096", "64k", "8M", "1GiB", "1GB" (k, M, G are powers of 1024, with or without B or iB). */

@@ -109,6 +109,9 @@ static int set_overhead(struct options *options, const char *arg)
 	options->max_overhead = 0;
 	if (!strcmp(arg, "none"))
 		return 0;
+	/* strtod would take a sign, blanks and hexadecimal. */
+	if (strspn(arg, "0123456789.") != strcspn(arg, "%"))
+		return -EINVAL;
 	value = strtod(arg, &end);
 	if (end == arg || (*end && strcmp(end, "%") != 0) ||
 	    !(value >= OPTIONS_OVERHEAD_MIN && value <= 100))

@@ -226,6 +226,46 @@ static int check_path(const char *path)
 	return -errno;
 }
 
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool stat_folder(const char *path, struct stat *out)
+{
+	char copy[OUTPUTS_PATH_MAX];
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	return !stat(dirname(copy), out);
+}
+
+/* Whether two paths are the same name in the same folder, however they are written. */
+static bool is_same(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return !strcmp(name_of(a), name_of(b)) && stat_folder(a, &one) && stat_folder(b, &other) &&
+	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* The one that is written last would be all that is left. */
+static int check_distinct(const struct outputs *outputs, size_t n, const char *path)
+{
+	char other[OUTPUTS_PATH_MAX];
+
+	for (size_t i = 0; i < n && !is_stdout(path); i++) {
+		if (path_of(outputs, i, other, sizeof(other)) || is_stdout(other) ||
+		    !is_same(path, other))
+			continue;
+		log_error("-f %s: the same file as -f %s", outputs->options->files[n],
+			  outputs->options->files[i]);
+		return -EEXIST;
+	}
+	return 0;
+}
+
 int outputs_check_paths(const struct outputs *outputs)
 {
 	char path[OUTPUTS_PATH_MAX];
@@ -237,6 +277,8 @@ int outputs_check_paths(const struct outputs *outputs)
 			log_error("-f %s: %s", outputs->options->files[i], strerror(-err));
 		else
 			err = check_path(path);
+		if (!err)
+			err = check_distinct(outputs, i, path);
 	}
 	return err;
 }
