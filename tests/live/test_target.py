@@ -176,6 +176,23 @@ def killed(run):
     run.note("ended %.1f s after the target" % took)
 
 
+@test("the JVM is killed while it is attached to", each_jdk=False)
+def killed_early(run):
+    """That it ended is no failure, and what could not be done with it any more is not listed."""
+    seen = set()
+    for step in range(16):
+        jvm = run.java("MixShares", 60)
+        scope = run.scope("-p", jvm.pid, "-d", 5, "-q", "-f", run.output())
+        time.sleep(0.02 * step)
+        jvm.signal(signal.SIGKILL)
+        status = scope.wait(20)
+        lines = [line.replace(str(jvm.pid), "PID") for line in scope.err]
+        expect(status in (0, 4), "killed after %d ms: status %s: %s" % (20 * step, status, lines))
+        expect(len(lines) <= 1, "killed after %d ms: %s" % (20 * step, lines))
+        seen.update(["status %d: %s" % (status, line) for line in lines])
+    run.note("; ".join(sorted(seen)))
+
+
 @test("a JVM of half a second", quick=True)
 def short_life(run):
     path = run.output()

@@ -321,6 +321,9 @@ int vmstructs_read(const struct target *t, const struct vmstructs_table tables[V
 		err = fill_types(&vm, &all[TABLE_TYPES]);
 	if (!err)
 		err = fill_constants(&vm, &all[TABLE_INTS], &all[TABLE_LONGS]);
+	/* Names that could not be read are left out: all of them when the process ended. */
+	if (!err && !target_alive(t))
+		err = -ESRCH;
 	for (size_t i = 0; i < VMSTRUCTS_TABLES; i++)
 		free(all[i].bytes);
 	if (err) {

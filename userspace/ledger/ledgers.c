@@ -13,6 +13,7 @@
 #include "ledger/ledger.h"
 #include "model/ledger.h"
 #include "model/recording.h"
+#include "target/maps.h"
 
 #define NS_PER_S     1000000000ull
 #define LEDGER_NS    (10 * NS_PER_S)
@@ -73,6 +74,17 @@ static void end(struct ledger_of *of)
 	of->ended = true;
 }
 
+/* Looked at before ledger_open, which says that there is no such process: no news at the end. */
+static bool has_ended(pid_t pid)
+{
+	struct maps maps = { 0 };
+	int err = maps_read(pid, &maps);
+	bool ended = err == -ESRCH || (!err && !maps.count);
+
+	maps_free(&maps);
+	return ended;
+}
+
 /* It is described when its tables can be read. Whether there was something to try. */
 static bool try_open(struct ledger_of *of, const struct recording *rec, uint64_t time_ns)
 {
@@ -82,6 +94,10 @@ static bool try_open(struct ledger_of *of, const struct recording *rec, uint64_t
 
 	if (of->ended || of->ledger || !jvm || !jvm->major || time_ns < of->retry_ns)
 		return false;
+	if (has_ended(jvm->pid)) {
+		of->ended = true;
+		return true;
+	}
 	kind = (struct vm_kind){ .major = jvm->major, .gc_name = rec_text(rec, jvm->gc_name) };
 	err = ledger_open(jvm->pid, &kind, &of->ledger);
 	if (!err)

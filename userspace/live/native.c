@@ -195,7 +195,7 @@ static void say_missing(const struct process *p, int file, int err)
 		log_warn("pid %d: %s has no symbols of its allocator: native memory is not "
 			 "recorded",
 			 p->target->pid, files[file].name);
-	else if (err)
+	else if (err && err != -ESRCH)
 		log_warn("pid %d: %s cannot be probed: %s", p->target->pid, files[file].name,
 			 strerror(-err));
 }

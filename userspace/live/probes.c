@@ -295,7 +295,9 @@ int probes_attach(struct probe_set *set)
 	int err = set->links == PROBE_SINGLE ? attach_single(set) : attach_multi(set);
 
 	if (err) {
-		log_error("pid %d: probes cannot be attached: %s", set->pid, strerror(-err));
+		if (err != -ESRCH)
+			log_error("pid %d: probes cannot be attached: %s", set->pid,
+				  strerror(-err));
 		set->attached = true;
 		probes_detach(set);
 		return err;

@@ -111,7 +111,7 @@ void probes_borrow(struct probe_set *set, const struct bpf_object *object, const
  */
 int probes_find(const struct probe_request *request, struct probe_set *out);
 
-/* Attaches all sites, or none. Returns 0 or a negative errno, which is logged. */
+/* Attaches all sites, or none. Returns 0 or a negative errno, logged unless -ESRCH. */
 int probes_attach(struct probe_set *set);
 
 /* From its return on no program of the set begins. Sites stay, to be attached again. */
