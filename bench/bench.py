@@ -3,7 +3,7 @@
 """
 What recording costs, measured on this machine. Run it when nothing else runs.
 
-usage: bench.py [--jdk 17,25] [--pairs 60] [PART]...
+usage: bench.py [--jdk 17,25] [--pairs 60] [--turns 9] [PART]...
 
 Parts (all when none is named):
   sample    time in BPF per sample, by depth of the stack
@@ -12,6 +12,8 @@ Parts (all when none is named):
   overhead  CPU time of the same work with and without a profiler, in interleaved pairs: nothing
             (the null pairs), ours at 99 and 997 Hz, JFR with its profile settings, and
             async-profiler at 10 and 1 ms when ASPROF names its program
+  native    CPU time of a program that allocates native memory, in interleaved turns: nothing, native
+            memory exact and by default, NMT summary and detail, async-profiler's nativemem
 
 Every figure is printed beside its goal; the exit status says only whether measuring worked.
 """
@@ -30,6 +32,7 @@ import cputime  # noqa: E402
 import jdks  # noqa: E402
 import kernel  # noqa: E402
 from harness import SCOPE, Run  # noqa: E402
+from native_cost import bench_native  # noqa: E402
 from overhead import bench_overhead  # noqa: E402
 from recording import total  # noqa: E402
 
@@ -119,6 +122,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jdk", help="major versions, with commas; all that are found")
     parser.add_argument("--pairs", type=int, default=60, help="of the overhead measurement")
+    parser.add_argument("--turns", type=int, default=9, help="of the native measurement")
     parser.add_argument("parts", nargs="*", metavar="PART")
     options = parser.parse_args()
 
@@ -134,11 +138,13 @@ def main():
     compile_bench(found[0])
     say("bench: %s, %d cores, load average %.1f before the first measurement" % (
         os.uname().release, os.cpu_count(), os.getloadavg()[0]))
-    parts = options.parts or ["sample", "own", "start", "overhead"]
+    parts = options.parts or ["sample", "own", "start", "overhead", "native"]
     for jdk in found:
         for part in parts:
             if part == "overhead":
                 bench_overhead(jdk, CLASSES, options.pairs, say)
+            elif part == "native":
+                bench_native(jdk, CLASSES, options.turns, say)
             else:
                 {"sample": bench_sample, "own": bench_own, "start": bench_start}[part](jdk)
     return 0
