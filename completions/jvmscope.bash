@@ -28,7 +28,7 @@ _jvmscope_options() {
 	case $1 in
 	record)
 		echo "$common -p --pid --all -d --duration -f --file --format -e --events
-			--max-overhead -F --frequency --max-depth --cpu-event --ring-size --chunk --max-size
+			--max-overhead -F --frequency --max-depth --cpu-event --ring-size --live-blocks --chunk --max-size
 			--max-age --trie --filter
 			--metric --threads --lines --annotate --strict --no-progress --color --"
 		;;
@@ -57,6 +57,7 @@ _jvmscope_values() {
 	-d | --duration) echo '10s 30s 1m 5m' ;;
 	--max-depth) echo '1024 2048 8192' ;;
 	--ring-size) echo '8M 16M 32M' ;;
+	--live-blocks) echo '65536 262144 1048576' ;;
 	--chunk) echo '1s 10s 1m' ;;
 	--max-size) echo '100M 250M 1G' ;;
 	--max-age) echo '10m 1h 6h' ;;

@@ -9,7 +9,8 @@ import sun.misc.Unsafe;
  * until it has what is needed, swing() grows and gives all back again, and once() grows in one
  * round. The heap is collected after a third and after two thirds.
  *
- * <p>Argument: seconds. Facts: live bytes by site.
+ * <p>Arguments: seconds, and how many times as much once() allocates. Facts: live bytes by site, and
+ * how many blocks were allocated.
  */
 public class LeakOrPool {
     private static final Unsafe UNSAFE = unsafe();
@@ -48,8 +49,8 @@ public class LeakOrPool {
         SWINGING.add(UNSAFE.allocateMemory(BLOCK));
     }
 
-    static void once() {
-        for (int i = 0; i < 100; i++) {
+    static void once(int times) {
+        for (int i = 0; i < 100 * times; i++) {
             AT_ONCE.add(UNSAFE.allocateMemory(BLOCK));
         }
     }
@@ -73,13 +74,14 @@ public class LeakOrPool {
             pool(round);
             swing(round);
             if (round == 6) {
-                once();
+                once(args.length > 1 ? Integer.parseInt(args[1]) : 1);
             }
             if (round == ROUNDS / 3 || round == 2 * ROUNDS / 3) {
                 System.gc();
             }
             work(nanos);
         }
+        Truth.put("allocations", ROUNDS + POOLED.size() + ROUNDS + AT_ONCE.size());
         Truth.put("leak", bytes(LEAKED));
         Truth.put("pool", bytes(POOLED));
         Truth.put("swing", bytes(SWINGING));

@@ -9,7 +9,8 @@ class Test:
         self.name = name
         self.function = function
         self.quick = options.pop("quick", None)
-        self.modes = options.pop("modes", ("full",))
+        self.jdks = options.pop("jdks", None)
+        self.modes = options.pop("modes", ("full",)) + (("jdks",) if self.jdks else ())
         self.each_jdk = options.pop("each_jdk", True)
         self.lowest = options.pop("lowest", 11)
         self.needs_bpf = options.pop("needs_bpf", True)
@@ -38,6 +39,8 @@ def test(name, **options):
     quick      in check too: None no; True all params; a list of labels: these; ...
     each_jdk   False: on the lowest JDK only. A quick test runs on the lowest only, unless
                quick_all is said by a tuple ("all", labels)
+    jdks       a list of labels: these on all JDKs that can be had (make check-jdks); with
+               modes=("full", "jdks") instead all of them
     lowest     the lowest major version of the JDK it can run on
     modes      ("full",) by default; ("soak",) or ("full", "soak")
     needs_bpf  False: also where BPF is not allowed
@@ -72,6 +75,8 @@ def jobs(tests, jdks, mode, names=()):
             continue
         elif names and set(entry.modes) <= {"vm", "jdks"} and mode not in entry.modes:
             continue
+        if mode == "jdks" and entry.jdks:
+            labels = entry.jdks
         for label in labels:
             for jdk in (able if every else able[:1]):
                 made.append(Job(entry, label, jdk))

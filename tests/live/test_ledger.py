@@ -94,7 +94,7 @@ def grow(run, kind, count, flags=(), **options):
     return jvm, Ledger(run.finish(scope, path))
 
 
-@test("ledger when idle", lowest=8, quick=["G1"], params=COLLECTORS)
+@test("ledger when idle", lowest=8, quick=["G1"], jdks=["G1", "Parallel"], params=COLLECTORS)
 def idle(run, gc):
     """Also: the target's Rss does not change by looking."""
     flags = ("-XX:+UnlockExperimentalVMOptions", gc, "-XX:+UsePerfData")
@@ -130,7 +130,8 @@ def jvm_hides_counters(run):
     return run.jdk.root is not None
 
 
-@test("ledger shows what grows", lowest=8, quick=["threads"], params={
+@test("ledger shows what grows", lowest=8, quick=["threads"],
+      jdks=["threads", "direct", "zip", "classes"], params={
     "threads": {"kind": "threads", "count": 200, "line": "thread_stacks", "least": 200 * 8192},
     "direct": {"kind": "direct", "count": 60, "line": "malloc", "least": 60000180},
     "zip": {"kind": "zip", "count": 200, "line": "malloc", "least": 200 * 200000},

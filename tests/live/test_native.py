@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections import defaultdict
 
-from harness import expect, wait_until
+from harness import Skip, expect, wait_until
 from suite import test
 
 EXACT = ("-e", "native", "--max-overhead", "none")
@@ -147,6 +147,36 @@ def native_losses(run):
         seen, named, sites.counts["stack_ring_full"]))
 
 
+@test("native map that is too small", quick=True, each_jdk=False)
+def native_small_map(run):
+    """Blocks without a place in the map are counted: as allocated, and as not followed."""
+    limit = 1024
+    jvm = run.java("LeakOrPool", 1, 30, wait=True, hold=60)
+    path = run.output()
+    scope = run.scope("-p", jvm.pid, "-f", path, "--no-progress", "--live-blocks", limit, *EXACT)
+    run.wait_recording(scope)
+    jvm.go()
+    truth = jvm.truth()
+    scope.signal(signal.SIGINT)
+    recording = run.finish(scope, path)
+    sites = Sites(recording)
+    allocated = sites.total("alloc_bytes", "Other")
+    untracked = sites.total("untracked_bytes", "Other")
+    lived = sum(truth[name] for name in KINDS)
+    expect(sites.counts["live_full"] > lived // 10000 - limit, "%s" % sites.counts)
+    expect(sites.total("alloc_count", "Other") == truth["allocations"], "not all are counted")
+    live = sites.total("live_bytes", "Other")
+    expect(live < lived and live + untracked >= lived, "%d live and %d not followed of %d" % (
+        live, untracked, lived))
+    expect(live // 10000 <= limit, "more blocks are followed than have a place")
+    default = run.record(jvm.pid, 1, *EXACT).quality["own_map_bytes"]
+    expect(default <= 64 << 20, "maps of %d bytes" % default)
+    expect(recording.quality["own_map_bytes"] < default - (15 << 20), "the map is as large as ever")
+    run.note("%d blocks had no place, %d of %d bytes; maps %.1f MiB, %.1f by default" % (
+        sites.counts["live_full"], untracked, allocated,
+        recording.quality["own_map_bytes"] / 1048576, default / 1048576))
+
+
 @test("native budget", each_jdk=False)
 def native_budget(run):
     jvm = run.java("AllocStorm", 20, 2, wait=True, hold=60)
@@ -196,7 +226,7 @@ def leaks_and_pools(run):
 
 @test("native memory of a library", quick=True, modes=("full", "jdks"))
 def native_libc(run):
-    jvm = run.java("ZipLeak", flags=["-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"], wait=True,
+    jvm = run.java("ZipLeak", 5, flags=["-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"], wait=True,
                    hold=60)
     recording, truth = run.record_all(jvm, "-e", "native=libc", "--max-overhead", "none")
     sites = Sites(recording).by_method("ZipLeak", "libc")
@@ -231,6 +261,36 @@ def native_uncovered(run):
     expect(abs(sites["uncovered_bytes"] + 250 * 4096) < 1 << 19, "%s" % sites)
     run.note("%d of %d bytes uncovered, with Unsafe alone %d" % (
         row["uncovered_bytes"], row["malloc_growth_bytes"], sites["uncovered_bytes"]))
+
+
+@test("native memory of a stripped JVM", lowest=8, jdks=[""], modes=())
+def native_stripped(run):
+    """Without symbols of libjvm: by libc alone, and one line says so. On JDKs that have none."""
+    names = subprocess.run(["nm", run.jdk.libjvm()], capture_output=True, text=True, check=False)
+    if names.stdout:
+        raise Skip("this libjvm.so has symbols")
+    for events, count in (("native,counter", 0), ("native=libc,counter", 200)):
+        jvm = run.java("MemoryGrowth", "zip", 200, wait=True, hold=60)
+        path = run.output()
+        scope = run.scope("-p", jvm.host_pid, "-e", events, "--max-overhead", "none", "-f", path,
+                          "--no-progress")
+        run.wait_recording(scope)
+        jvm.go()
+        jvm.truth()
+        scope.signal(signal.SIGINT)
+        recording = run.finish(scope, path)
+        said = [line for line in scope.err if "libjvm.so" in line]
+        expect(len(said) == 1 and "no symbols of its allocator" in said[0], "%s" % scope.err[:8])
+        native = recording.raw["native"]
+        if not count:
+            expect(not native.get("sites"), "sites without a probe")
+            continue
+        zip_bytes = Sites(recording).by_method("MemoryGrowth", "libc")["zip"]["live_bytes"]
+        row, = native["uncovered"]
+        expect(zip_bytes >= 0.9 * row["malloc_growth_bytes"] > 200 * 200000, "%d of %s" % (
+            zip_bytes, row))
+        expect(abs(row["uncovered_bytes"]) < 0.05 * row["malloc_growth_bytes"], "%s" % row)
+        run.note("%d of %d bytes at the site" % (zip_bytes, row["malloc_growth_bytes"]))
 
 
 def first_byte(jvm, library, symbol):

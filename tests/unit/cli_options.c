@@ -190,6 +190,16 @@ static void reads_the_budget_of_probes(void)
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --max-overhead %"), -EINVAL);
 }
 
+static void reads_how_many_blocks_are_followed(void)
+{
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1"), 0);
+	ASSERT_INT(options.live_blocks, 0);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --live-blocks 4096"), 0);
+	ASSERT_INT(options.live_blocks, 4096);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --live-blocks 1000"), -EINVAL);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --live-blocks 16777217"), -EINVAL);
+}
+
 static void help_and_version_need_no_target(void)
 {
 	static const char *const lines[] = { "record --help", "record -h", "record -d 5 --help" };
@@ -337,6 +347,7 @@ static CU_TestInfo tests[] = {
 	{ "knows the memory of libc as a part of native",
 	  knows_the_memory_of_libc_as_a_part_of_native },
 	{ "reads the budget of probes", reads_the_budget_of_probes },
+	{ "reads how many blocks are followed", reads_how_many_blocks_are_followed },
 	{ "help and version need no target", help_and_version_need_no_target },
 	{ "keeps the topic of help", keeps_the_topic_of_help },
 	{ "says what is wrong in one line", says_what_is_wrong_in_one_line },

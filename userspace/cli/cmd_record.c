@@ -237,6 +237,7 @@ static int open_all(struct record *record)
 		.frequency = options->frequency,
 		.max_depth = options->max_depth,
 		.ring_bytes = options->ring_bytes,
+		.live_blocks = options->live_blocks,
 		.clock = options->clock,
 		.trie = options->filter == FILTER_OFF ? NULL : &record->trie,
 	};

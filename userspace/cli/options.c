@@ -125,6 +125,11 @@ static int set_depth(struct options *options, const char *arg)
 	return set_u32(arg, OPTIONS_DEPTH_MIN, OPTIONS_DEPTH_MAX, &options->max_depth);
 }
 
+static int set_live_blocks(struct options *options, const char *arg)
+{
+	return set_u32(arg, OPTIONS_BLOCKS_MIN, OPTIONS_BLOCKS_MAX, &options->live_blocks);
+}
+
 static int set_ring(struct options *options, const char *arg)
 {
 	uint64_t bytes;
@@ -302,6 +307,9 @@ static const struct option_row rows[] = {
 	{ 0, OPTION_RECORD, "ring-size", "BYTES", set_ring,
 	  .expects = "a size from 4k to 1G, such as 8M",
 	  .help = "buffer between kernel and jvmscope, 8M when not given" },
+	{ 0, OPTION_RECORD, "live-blocks", "N", set_live_blocks,
+	  .expects = "a whole number from 1024 to 16777216",
+	  .help = "native memory: how many blocks that live are followed at once, 262144 when not given, of 100 bytes of memory each; more are counted, but not followed" },
 	{ 0, OPTION_RECORD, "chunk", "T", set_chunk,
 	  .expects = "a time from 100ms to 1h, such as 10s",
 	  .help = "JFR: at least so often the file is complete on disk, 10s when not given; a killed recording loses what came since" },

@@ -41,6 +41,8 @@ enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 #define OPTIONS_HZ_DEFAULT	 99	      /* no divisor of the timers programs use */
 #define OPTIONS_OVERHEAD_DEFAULT 2	      /* per cent */
 #define OPTIONS_OVERHEAD_MIN	 0.1
+#define OPTIONS_BLOCKS_MIN	 1024
+#define OPTIONS_BLOCKS_MAX	 (1u << 24)
 #define OPTIONS_EVENTS_DEFAULT \
 	(LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_COUNTER)
 #define OPTIONS_EVENTS_TEXT 128 /* room for the names of all events */
@@ -61,9 +63,10 @@ struct options {
 	uint32_t frequency;	       /* Hz */
 	uint32_t max_depth;	       /* frames */
 	uint64_t ring_bytes;
-	uint64_t chunk_ns;   /* JFR: how long a chunk is */
-	uint64_t max_bytes;  /* JFR: what is kept; 0: all */
-	uint64_t max_age_ns; /* the same */
+	uint32_t live_blocks; /* of native memory, followed at once; 0: the default */
+	uint64_t chunk_ns;    /* JFR: how long a chunk is */
+	uint64_t max_bytes;   /* JFR: what is kept; 0: all */
+	uint64_t max_age_ns;  /* the same */
 	enum live_clock clock;
 	const char *trie; /* a file or "none"; NULL: the built-in rules */
 	enum filter_mode filter;

@@ -85,6 +85,7 @@ struct memory_witness {
 struct memory_witnesses {
 	struct memory_witness items[MEMORY_WITNESSES_MAX];
 	uint32_t count;
+	uint64_t newest_loader; /* at the last look */
 };
 
 struct vm_memory {

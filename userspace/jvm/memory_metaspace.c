@@ -15,7 +15,7 @@
 
 #define NODES_MAX   65536 /* of 64 MiB */
 #define KLASSES_MAX 20000 /* looked at without the list: each mapping holds thousands */
-#define KLASSES_NEW 2000  /* of a later look: the newest */
+#define KLASSES_NEW 2000  /* of a later look: the newest of loaders that were there before */
 
 /* MetaspaceContext: vtable or name, the list. VirtualSpaceList: name, limit, first node. */
 #define CONTEXT_LIST 8
@@ -118,12 +118,17 @@ static void look_at_class(struct class_look *look, uint64_t klass)
 	tell_and_remember(look, VM_CLASS_SPACE, klass);
 }
 
+/* The newest loaders come first: those of the look before begin where its first one is. */
 static void look_at_loaders(struct class_look *look)
 {
 	const struct memory_members *m = &look->walk->memory->member;
+	uint64_t known = look->walk->witnesses->newest_loader;
 	uint64_t loader = memory_word(look->walk, 0, m->cld_head), klass;
 
+	look->walk->witnesses->newest_loader = loader;
 	while (loader && look->looked < look->most) {
+		if (loader == known && look->looked + KLASSES_NEW < look->most)
+			look->most = look->looked + KLASSES_NEW;
 		klass = memory_word(look->walk, loader, m->cld_klasses);
 		while (klass && look->looked < look->most) {
 			look_at_class(look, klass);
@@ -172,13 +177,13 @@ void memory_metaspace(const struct memory_walk *walk)
 	found |= find_nodes(walk, walk->memory->symbol.class_context, VM_CLASS_SPACE);
 	if (found)
 		return;
-	if (walk->witnesses->count) {
-		look.most = KLASSES_NEW;
-		tell_remembered(&look);
-	}
-	if (walk->memory->member.cld_klasses != NO_MEMBER)
+	tell_remembered(&look);
+	if (walk->memory->member.cld_klasses != NO_MEMBER) {
 		look_at_loaders(&look);
-	else
+	} else {
+		if (walk->witnesses->count)
+			look.most = KLASSES_NEW;
 		look_along_links(&look);
+	}
 	map64_free(&look.told);
 }

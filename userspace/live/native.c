@@ -186,45 +186,66 @@ static const struct mapping *find_file(const struct process *p, const struct map
 	return NULL;
 }
 
-static void say_missing(const struct process *p, int file, int err)
+/* One line for a library. file is that of what allocates, with_free of what frees. */
+static void say_missing(const struct native *native, const struct process *p, int file, int err,
+			int with_free)
 {
-	if (err == -ENOENT && file % 2)
-		log_warn("pid %d: %s: its free was not found: what lives is not known",
-			 p->target->pid, files[file].name);
+	const char *name = files[file].name;
+
+	if (err == -ENOENT && file == LIBJVM && native->libc)
+		log_warn("pid %d: %s has no symbols of its allocator: the VM's memory is that of "
+			 "libc, without tags",
+			 p->target->pid, name);
 	else if (err == -ENOENT)
 		log_warn("pid %d: %s has no symbols of its allocator: native memory is not "
-			 "recorded",
-			 p->target->pid, files[file].name);
+			 "recorded%s",
+			 p->target->pid, name,
+			 file == LIBJVM ? " (-e native=libc needs none)" : "");
 	else if (err && err != -ESRCH)
-		log_warn("pid %d: %s cannot be probed: %s", p->target->pid, files[file].name,
-			 strerror(-err));
+		log_warn("pid %d: %s cannot be probed: %s", p->target->pid, name, strerror(-err));
+	else if (!err && with_free && with_free != -ESRCH)
+		log_warn("pid %d: %s: its free was not found: what lives is not known",
+			 p->target->pid, name);
 }
 
-static void attach_file(struct native *native, const struct process *p, const struct maps *all,
-			int file)
+/* Returns 0, or why it cannot be probed. Attached when that is not the budget's to decide. */
+static int attach_file(struct native *native, const struct process *p, int file,
+		       struct probe_request *request)
+{
+	struct native_target *t = &native->targets[p->index];
+	int err;
+
+	t->tried[file] = true;
+	request->probes = files[file].probes;
+	request->count = files[file].count;
+	err = probes_find(request, &t->sets[file]);
+	if (!err && (!t->begun || t->governor.attached))
+		probes_attach(&t->sets[file]);
+	return err;
+}
+
+/* Frees first: a block that is seen to begin is also seen to end. */
+static void attach_library(struct native *native, const struct process *p, const struct maps *all,
+			   int file)
 {
 	struct native_target *t = &native->targets[p->index];
 	struct probe_request request = { .object = native->object,
 					 .group = GROUP,
 					 .links = native->links,
-					 .target = p->target,
-					 .probes = files[file].probes,
-					 .count = files[file].count };
-	int err;
+					 .target = p->target };
+	int err, with_free;
 
 	if (t->tried[file])
 		return;
 	request.mapping = find_file(p, all, files[file].name, &request.image);
 	if (!request.mapping)
 		return;
-	t->tried[file] = true;
 	if (file == LIBJVM)
 		native_read_tags(t, p, request.image, request.mapping);
-	err = probes_find(&request, &t->sets[file]);
-	say_missing(p, file, err);
-	t->live_lost |= err && file % 2;
-	if (!err && (!t->begun || t->governor.attached))
-		probes_attach(&t->sets[file]);
+	with_free = attach_file(native, p, file + 1, &request);
+	err = attach_file(native, p, file, &request);
+	say_missing(native, p, file, err, with_free);
+	t->live_lost |= !err && with_free;
 }
 
 void native_attach(struct native *native, const struct process *p, const struct maps *all)
@@ -236,10 +257,10 @@ void native_attach(struct native *native, const struct process *p, const struct 
 		control->epoch++;
 		__atomic_store_n(&control->mode, JVS_NATIVE_EXACT, __ATOMIC_RELEASE);
 	}
-	/* Frees first: a block that is seen to begin is also seen to end. */
-	for (int file = native->libc ? LIBC_FREE : LIBJVM_FREE; file >= 0; file--)
-		attach_file(native, p, all, file);
-	if (!t->begun && t->sets[LIBJVM].attached)
+	if (native->libc)
+		attach_library(native, p, all, LIBC);
+	attach_library(native, p, all, LIBJVM);
+	if (!t->begun && (t->sets[LIBJVM].attached || t->sets[LIBC].attached))
 		native_begin_budget(native, p);
 }
 

@@ -5,6 +5,7 @@
 
 #define FIRST_STEP_NS 100000000ull /* as often as recordings are looked after */
 #define LOOKS_LEAST   4		   /* to say anything, from before the first byte on */
+#define LOOKS_NO_LEAK 8		   /* to say that it has stopped to grow */
 #define QUARTERS      4
 #define SHARE_LEAST   16 /* a quarter grew when it has such a part of all growth */
 #define FALL_SHARE    8	 /* and such a part of what it once fell */
@@ -157,18 +158,20 @@ enum growth_kind growth_judge(const struct growth_clock *clock, const struct gro
 	uint32_t start = find_start(clock, level);
 	struct growth_level floor = { 0 };
 	int64_t fall;
+	bool grew;
 
 	if (clock->count < start + LOOKS_LEAST || clock->count > GROWTH_POINTS)
 		return GROWTH_UNDECIDED;
 	find_floor(clock, level, &floor);
 	fall = find_fall(clock, level, &floor);
-	if (floor.bytes[clock->count - 1] > floor.bytes[start]) {
-		if (grew_all_the_time(clock, &floor, start, fall))
-			return GROWTH_LEAK;
-		if (came_at_once(clock, &floor, start) &&
-		    fall <= level->bytes[clock->count - 1] / SHARE_LEAST)
-			return GROWTH_ONCE;
-	}
+	grew = floor.bytes[clock->count - 1] > floor.bytes[start];
+	if (grew && grew_all_the_time(clock, &floor, start, fall))
+		return GROWTH_LEAK;
+	if (clock->count < start + LOOKS_NO_LEAK)
+		return GROWTH_UNDECIDED;
+	if (grew && came_at_once(clock, &floor, start) &&
+	    fall <= level->bytes[clock->count - 1] / SHARE_LEAST)
+		return GROWTH_ONCE;
 	return GROWTH_POOL;
 }
 
