@@ -5,7 +5,9 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -322,8 +324,37 @@ void probes_detach(struct probe_set *set)
 	set->attached = false;
 }
 
+static void *close_link(void *arg)
+{
+	int *fd = arg;
+
+	close(*fd);
+	free(fd);
+	return NULL;
+}
+
+/* The kernel waits some 40 ms until nobody runs what a link held, for several at the same time. */
+static void close_aside(int *fd)
+{
+	int *copy = malloc(sizeof(*copy));
+	pthread_t thread;
+
+	if (copy)
+		*copy = *fd;
+	if (!copy || pthread_create(&thread, NULL, close_link, copy)) {
+		free(copy);
+		close(*fd);
+	} else {
+		pthread_detach(thread);
+	}
+	*fd = -1;
+}
+
 void probes_free(struct probe_set *set)
 {
+	for (size_t i = 0; i < 2 && set->attached; i++)
+		if (set->multi[i] >= 0)
+			close_aside(&set->multi[i]);
 	probes_detach(set);
 	if (set->count)
 		close(set->file);

@@ -117,6 +117,10 @@ int probes_attach(struct probe_set *set);
 /* From its return on no program of the set begins. Sites stay, to be attached again. */
 void probes_detach(struct probe_set *set);
 
+/*
+ * Multi links are closed by threads of their own, all at the same time: they are gone some 40 ms
+ * after the return, and the process does not end before.
+ */
 void probes_free(struct probe_set *set);
 
 #endif
