@@ -46,7 +46,13 @@ _jvmscope_options() {
 _jvmscope_values() {
 	case $1 in
 	-p | --pid) _jvmscope_pids ;;
-	--format) [[ $2 == trie ]] && echo 'text binary c java' || echo 'jfr json collapsed pprof' ;;
+	--format)
+		case $2 in
+		trie) echo 'text binary c java' ;;
+		convert) echo 'jfr json collapsed pprof' ;;
+		*) echo 'jfr json collapsed pprof nmt' ;;
+		esac
+		;;
 	--filter) echo 'mark fold drop off' ;;
 	-e | --events) echo 'cpu native native=libc class counter all' ;;
 	--max-overhead) echo 'none' ;;

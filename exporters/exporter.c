@@ -6,6 +6,7 @@
 #include "exporters/collapsed.h"
 #include "exporters/jfr.h"
 #include "exporters/json.h"
+#include "exporters/nmt.h"
 #include "exporters/pprof.h"
 
 const struct exporter exporters[] = {
@@ -13,6 +14,7 @@ const struct exporter exporters[] = {
 	{ .name = "json", .suffix = ".json", .write = json_write },
 	{ .name = "collapsed", .suffix = ".collapsed", .write = collapsed_write },
 	{ .name = "pprof", .suffix = ".pb.gz", .write = pprof_write },
+	{ .name = "nmt", .suffix = ".nmt.txt", .needs_native = true, .write = nmt_write },
 	{ .name = NULL },
 };
 

@@ -120,6 +120,100 @@ def native_sites_after(run):
     expect(sites.total("alloc_count", "Other") == 0, "allocations before the attach")
 
 
+PROBED = "00007fffffffe000"  # the trampoline of return probes, which NMT takes for the caller
+
+
+class Detail:
+    """Sites of the JVM's detail report, or of ours: (addresses, tag) to (KB, blocks, names)."""
+
+    def __init__(self, text):
+        self.sites = {}
+        calls = []
+        expect("\nDetails:\n" in text, text[:500])
+        for line in text.split("\nDetails:\n", 1)[1].splitlines():
+            call = re.match(r"\[0x([0-9a-f]{16})\] *(.*)", line)
+            end = re.match(r" +\(\(?malloc=(\d+)KB (?:type|tag)=(.+?) #(\d+)\)", line)
+            if call:
+                calls.append(call.groups())
+            elif end:
+                key = tuple(address for address, _ in calls), end[2]
+                expect(key not in self.sites, "twice: %s" % (key,))
+                self.sites[key] = int(end[1]), int(end[3]), [name for _, name in calls]
+            if not call:
+                calls = []
+
+    def amounts(self, tag):
+        """
+        What does not depend on where code lies: functions, kilobytes and blocks. Where the VM's own
+        function is left by a jump only addresses of Java code tell sites apart, and NMT knows the
+        interpreter, not what it runs: those are the largest, and the sum of all others.
+        """
+        rows = sorted((([re.sub(r"\(.*\)", "", name) for name in names if "+0x" in name], size,
+                        blocks) for (_, site_tag), (size, blocks, names) in self.sites.items()
+                       if site_tag == tag), key=lambda row: (row[0], -row[1]))
+        nameless = [row for row in rows if not row[0]]
+        others = nameless[1:]
+        return nameless[:1] + [([], sum(row[1] for row in others), sum(row[2] for row in others))
+                               ] * bool(others) + [row for row in rows if row[0]]
+
+    def total(self, tag):
+        rows = [row for (_, site_tag), row in self.sites.items() if site_tag == tag]
+        return sum(row[0] for row in rows), sum(row[1] for row in rows)
+
+
+def jcmd_detail(run, pid):
+    jcmd = run.jdk.home / "bin" / "jcmd"
+    if not jcmd.exists():
+        raise Skip("no jcmd")
+    return Detail(subprocess.run([jcmd, str(pid), "VM.native_memory", "detail"],
+                                 capture_output=True, text=True, check=True, timeout=30).stdout)
+
+
+def child_of(pid):
+    path = "/proc/%d/task/%d/children" % (pid, pid)
+    with open(path, encoding="ascii") as children:
+        return int(children.read().split()[0])
+
+
+@test("native detail", quick=True)
+def native_detail(run):
+    """
+    The JVM's own report and ours, of a program whose every allocation was seen: one report of a
+    JVM that nobody probes, and both of one that is recorded. Methods are compiled while their
+    caller waits, so that the same calls come from the interpreter each time.
+    """
+    flags = ["-XX:NativeMemoryTracking=detail", "-Xbatch"]
+    alone = run.java("UnsafeSites", flags=flags, hold=60)
+    alone.truth()
+    path = run.output(".nmt.txt")
+    scope = run.scope("-f", path, "--no-progress", *EXACT, "--",
+                      *run.java_command("UnsafeSites", flags=flags, hold=60))
+    scope.line("TRUTH", 60)
+    probed = jcmd_detail(run, child_of(scope.pid))
+    scope.signal(signal.SIGINT)
+    expect(scope.wait(30) == 0, " | ".join(scope.err[-5:]))
+    ours = Detail(path.read_text(encoding="utf-8"))
+    theirs = jcmd_detail(run, alone.pid)
+    expect(len(theirs.amounts("Other")) >= 2, "%s" % theirs.amounts("Other"))
+    expect(ours.amounts("Other") == theirs.amounts("Other"),
+           "%s, not %s" % (ours.amounts("Other"), theirs.amounts("Other")))
+    size, blocks = probed.total("Other")
+    expect(ours.total("Other")[1] == blocks and abs(ours.total("Other")[0] - size) <= 2,
+           "%s, not %s" % (ours.total("Other"), (size, blocks)))
+    # Of the JVM's own sites those are compared whose stacks NMT could walk past the probes.
+    both = {key for key in ours.sites if key in probed.sites and PROBED not in key[0]}
+    equal = {key for key in both if ours.sites[key][:2] == probed.sites[key][:2]}
+    expect(len(equal) >= 30, "%d of %d sites are equal" % (len(equal), len(both)))
+    for key in both:
+        # Where the library is another than libjvm later JDKs say so behind the offset.
+        names = zip(ours.sites[key][2], probed.sites[key][2])
+        expect(all(mine.rpartition("+")[2] == name.rpartition("+")[2].split(" ")[0]
+                   for mine, name in names if name),
+               "%s, not %s" % (ours.sites[key], probed.sites[key]))
+    run.note("%d sites, %d of them also in the JVM's own report by address, %d with equal amounts"
+             % (len(ours.sites), len(both), len(equal)))
+
+
 @test("native losses", each_jdk=False)
 def native_losses(run):
     """The ring is as small as can be and the reader is stopped: every block is booked all the same."""

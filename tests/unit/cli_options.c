@@ -269,6 +269,8 @@ static void says_what_is_wrong_in_one_line(void)
 		{ OPTION_RECORD, "record -p 1 --max-age 0",
 		  "--max-age 0: expected a time above 0" },
 		{ OPTION_RECORD, "record -p 1 -f - -f - --format json", "only once" },
+		{ OPTION_RECORD, "record -p 1 -e cpu -f x.nmt.txt", "add native to -e" },
+		{ OPTION_RECORD, "record -p 1 --format nmt -e class", "add native to -e" },
 		{ OPTION_RECORD, "record -p 1 -q -v", "-q and -v: give only one" },
 		{ OPTION_RECORD, "record -p 1 --json", "--json: not an option of this command" },
 		{ OPTION_RECORD, "record -p 1 --filter", "--filter: needs an argument" },

@@ -53,7 +53,11 @@ static const struct exporter *check_options(const struct options *options)
 				  ? "the suffix names no format that can be written; give --format"
 				  : "standard output needs --format",
 			  outputs_formats(formats, sizeof(formats)));
-	return format;
+	else if (format->needs_native)
+		log_error("--format %s: is only written while recording: other files have no "
+			  "addresses of native memory",
+			  format->name);
+	return format && !format->needs_native ? format : NULL;
 }
 
 /* Samples that are in no stack of the output as they should be. */

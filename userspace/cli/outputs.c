@@ -75,11 +75,22 @@ static int check_metric(const struct options *options)
 	return -EINVAL;
 }
 
+/* What only native memory has something for. */
+static bool lacks_native(const struct options *options, const struct exporter *format)
+{
+	if (!format || !format->needs_native || options->events & LIVE_EVENT_NATIVE)
+		return false;
+	log_error("--format %s: native memory is not recorded: add native to -e", format->name);
+	return true;
+}
+
 int outputs_check_formats(const struct options *options)
 {
 	bool stdout_used = false;
 	char formats[128];
 
+	if (!options->file_count && lacks_native(options, options->format))
+		return -EINVAL;
 	for (size_t i = 0; i < options->file_count; i++) {
 		const char *path = options->files[i];
 
@@ -99,6 +110,8 @@ int outputs_check_formats(const struct options *options)
 			log_error("-f %s: given twice", path);
 			return -EINVAL;
 		}
+		if (lacks_native(options, outputs_format(options, i)))
+			return -EINVAL;
 		if (outputs_format(options, i))
 			continue;
 		if (is_stdout(path))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "jvm/jvm.h"
+#include "live/calls.h"
 #include "live/classes.h"
 #include "model/groups.h"
 #include "model/recording.h"
@@ -67,12 +68,19 @@ static void assembly_free(struct assembly *a)
 	*a = (struct assembly){ 0 };
 }
 
+/* Which of its CPU's slots a stack was taken in: the low byte of capture is that of its number. */
+static uint8_t slot_of(const struct decoder *d, const struct jvs_stack_part *part)
+{
+	uint32_t first = part->event.cpu * d->slots_per_cpu;
+
+	return (uint8_t)(part->capture - first);
+}
+
 /* The assembly of a scratch slot: it sends the parts of one stack before those of the next. */
 static struct assembly *assembly_of_slot(struct decoder *d, const struct jvs_stack_part *part)
 {
 	uint32_t first = part->event.cpu * d->slots_per_cpu;
-	/* The low byte of capture is that of the slot's number. */
-	size_t at = first + (uint8_t)(part->capture - first);
+	size_t at = first + slot_of(d, part);
 	size_t count = first + d->slots_per_cpu;
 	struct assembly *items;
 
@@ -146,6 +154,8 @@ static void on_stack_part(struct decoder *d, struct recording *rec, const void *
 	if (a->have == a->stack.stored && p->target) {
 		stack = resolve_stack(&d->resolver, p, rec, &a->stack);
 		remember_stack(d, part->stack, stack);
+		if (d->calls && slot_of(d, part) >= JVS_SLOT_PROBE)
+			calls_see(d->calls, p, rec, part->stack, &a->stack, stack);
 	}
 	assembly_free(a);
 }

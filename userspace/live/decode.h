@@ -11,6 +11,7 @@
 #include "live/process.h"
 #include "live/resolve.h"
 
+struct calls;
 struct classes;
 struct rec_thread;
 struct recording;
@@ -48,6 +49,7 @@ struct decoder {
 	struct map64 older;
 	uint64_t *seen; /* borrowed; which stacks the kernel takes for known: see tables.h */
 	struct classes *classes; /* borrowed; NULL: class loads are not recorded */
+	struct calls *calls;	 /* borrowed; NULL: native memory is not recorded */
 	uint32_t slots_per_cpu;
 	uint64_t period_ns; /* what one CPU sample stands for */
 	int64_t epoch_ns;   /* since the epoch, when CLOCK_MONOTONIC was 0 */

@@ -162,6 +162,7 @@ void native_close(struct native *native)
 	for (uint32_t i = 0; native->known && i < JVS_NATIVE_SITES; i++)
 		free(native->known[i].level);
 	free(native->known);
+	calls_free(&native->calls);
 	free(native);
 }
 

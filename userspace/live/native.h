@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "bpf/jvs_native.h"
+#include "live/calls.h"
 #include "live/governor.h"
 #include "live/probes.h"
 #include "model/growth.h"
@@ -82,6 +83,7 @@ struct native {
 	double trap_ns;		   /* what a hit costs beside its program */
 	struct native_site *known; /* owned; [JVS_NATIVE_SITES] */
 	uint32_t unresolved;	   /* sites below are all known */
+	struct calls calls;	   /* of their stacks */
 	struct native_target targets[JVS_MAX_TARGETS];
 };
 

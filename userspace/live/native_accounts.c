@@ -222,6 +222,8 @@ static void tell_site(struct native *native, const struct process *p, struct rec
 	const struct jvs_native_site *from = &native->sites[number];
 	struct native_site *known = &native->known[number];
 	struct native_target *t = &native->targets[p->index];
+	const struct rec_native_chain unknown = { 0 },
+				      *chain = calls_of(&native->calls, from->stack);
 	struct rec_native_site site = { .jvm = p->rec_jvm, .stack = known->stack }, *row;
 
 	site.tag = native_tag(t, rec, from->tag);
@@ -239,6 +241,7 @@ static void tell_site(struct native *native, const struct process *p, struct rec
 	row->error_bytes = sqrt((double)from->variance * JVS_NATIVE_VARIANCE);
 	tell_totals(rec, row, known);
 	known->id = rec_native_site(rec, row);
+	rec_native_calls_add(rec, chain ? chain : &unknown, row);
 }
 
 /* ---- the blocks that live */

@@ -6,26 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map64.h"
+#include "model/native_calls.h"
+#include "model/native_impl.h"
 #include "model/recording_impl.h"
 
 #define MAX_EVENTS 65536
-
-/* Rows of one size, in the order they were added. */
-struct rows {
-	void *items; /* owned */
-	uint32_t count;
-	uint32_t capacity;
-};
-
-struct rec_native {
-	struct rows sites;
-	struct map64 by_key; /* of sites, to their ids */
-	struct rows counts;
-	struct rows budgets;
-	struct rows events;
-	struct rows suspects;
-};
 
 const char *rec_native_use_name(enum rec_native_use use)
 {
@@ -48,7 +33,7 @@ const char *rec_native_state_name(enum rec_native_state state)
 	return names[state];
 }
 
-static struct rec_native *native_of(struct recording *rec)
+struct rec_native *rec_native_of(struct recording *rec)
 {
 	if (!rec->native)
 		rec->native = calloc(1, sizeof(*rec->native));
@@ -58,7 +43,7 @@ static struct rec_native *native_of(struct recording *rec)
 }
 
 /* Returns the place of a new row, zeroed, or NULL. */
-static void *add_row(struct recording *rec, struct rows *rows, size_t size, uint32_t max)
+static void *add_row(struct recording *rec, struct rec_rows *rows, size_t size, uint32_t max)
 {
 	void *items;
 	char *row;
@@ -99,7 +84,7 @@ static struct rec_native_site *find_site(const struct rec_native *native,
 		       : NULL;
 }
 
-static void add_to_site(struct rec_native_site *to, const struct rec_native_site *from)
+void rec_native_site_add(struct rec_native_site *to, const struct rec_native_site *from)
 {
 	to->allocated_blocks += from->allocated_blocks;
 	to->allocated_bytes += from->allocated_bytes;
@@ -112,14 +97,14 @@ static void add_to_site(struct rec_native_site *to, const struct rec_native_site
 
 uint32_t rec_native_site(struct recording *rec, const struct rec_native_site *site)
 {
-	struct rec_native *native = native_of(rec);
+	struct rec_native *native = rec_native_of(rec);
 	struct rec_native_site *row;
 
 	uint32_t id;
 
 	row = native ? find_site(native, site) : NULL;
 	if (row) {
-		add_to_site(row, site);
+		rec_native_site_add(row, site);
 		return (uint32_t)(row - (struct rec_native_site *)native->sites.items) + 1;
 	}
 	row = native ? add_row(rec, &native->sites, sizeof(*row), REC_MAX_NATIVE_SITES) : NULL;
@@ -142,6 +127,14 @@ void rec_native_forget_sites(struct recording *rec, uint32_t jvm)
 							     .stack = sites[i].stack,
 							     .tag = sites[i].tag,
 							     .use = sites[i].use };
+	for (uint32_t id = 1; id <= rec_native_calls_count(rec); id++) {
+		struct rec_native_calls *calls = table_get(&rec->native->calls, id);
+
+		if (calls->jvm == jvm)
+			calls->sum = (struct rec_native_site){ .jvm = jvm,
+							       .tag = calls->tag,
+							       .use = calls->sum.use };
+	}
 }
 
 struct rec_native_site *rec_native_site_get(const struct recording *rec, uint32_t id)
@@ -160,7 +153,7 @@ uint32_t rec_native_site_count(const struct recording *rec)
 
 void rec_native_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t value)
 {
-	struct rec_native *native = native_of(rec);
+	struct rec_native *native = rec_native_of(rec);
 	uint32_t string = rec_string(rec, name, strlen(name));
 	struct rec_native_count *row;
 
@@ -188,7 +181,7 @@ const struct rec_native_count *rec_native_counts(const struct recording *rec, si
 
 struct rec_native_budget *rec_native_budget(struct recording *rec, uint32_t jvm)
 {
-	struct rec_native *native = native_of(rec);
+	struct rec_native *native = rec_native_of(rec);
 	struct rec_native_budget *row;
 
 	if (!native)
@@ -229,7 +222,7 @@ bool rec_native_live_known(const struct recording *rec, uint32_t jvm)
 
 void rec_budget_event(struct recording *rec, const struct rec_budget_event *event)
 {
-	struct rec_native *native = native_of(rec);
+	struct rec_native *native = rec_native_of(rec);
 	struct rec_budget_event *row;
 
 	row = native ? add_row(rec, &native->events, sizeof(*row), MAX_EVENTS) : NULL;
@@ -247,7 +240,7 @@ const struct rec_budget_event *rec_budget_events(const struct recording *rec, si
 
 void rec_native_suspect(struct recording *rec, const struct rec_native_suspect *suspect)
 {
-	struct rec_native *native = native_of(rec);
+	struct rec_native *native = rec_native_of(rec);
 	struct rec_native_suspect *row;
 
 	row = native ? add_row(rec, &native->suspects, sizeof(*row), REC_MAX_NATIVE_SITES) : NULL;
@@ -303,6 +296,7 @@ void rec_native_free(struct rec_native *native)
 		return;
 	free(native->sites.items);
 	map64_free(&native->by_key);
+	table_free(&native->calls);
 	free(native->counts.items);
 	free(native->budgets.items);
 	free(native->events.items);

@@ -55,6 +55,9 @@ static inline int64_t rec_native_live_bytes(const struct rec_native_site *site)
 	return site->allocated_bytes - site->freed_bytes - site->untracked_bytes;
 }
 
+/* Adds the numbers of a site to those of another, without its ages. */
+void rec_native_site_add(struct rec_native_site *to, const struct rec_native_site *from);
+
 /*
  * Adds to the site of the same JVM, stack, tag and use, made when it is new. Returns the id, 0 when
  * memory is out or there are too many.
