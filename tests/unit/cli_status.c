@@ -32,6 +32,14 @@ static void says_time_samples_and_losses(void)
 		  { .samples = 1, .truncated = 1, .targets = 3, .java = 1 },
 		  "0 s left, 1 samples, 0.0 % complete, 0 lost, own CPU 0.0 %, Java frames in 1 "
 		  "of 3" },
+		{ 0,
+		  { .native_state = "exact", .native_known = true, .native_bytes = -1536 },
+		  "12 s, 0 samples, 100.0 % complete, 0 lost, own CPU 0.0 %, native -1.5 KiB "
+		  "(exact)" },
+		{ 0,
+		  { .targets = 1, .native_state = "slices", .native_bytes = 7 },
+		  "12 s, 0 samples, 100.0 % complete, 0 lost, own CPU 0.0 %, native not known "
+		  "(slices), Java frames in 0 of 1" },
 	};
 	char line[256];
 

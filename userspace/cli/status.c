@@ -2,6 +2,7 @@
 #include "cli/status.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -50,6 +51,17 @@ static void add_time(const struct status *status, uint64_t now_ns, char *to, siz
 		snprintf(to, size, "%llu s", elapsed_ns / SECOND_NS);
 }
 
+/* ", native +1.2 MiB (exact)" */
+static int add_native(const struct live_status *live, char *to, size_t size)
+{
+	char text[TEXT_MAX];
+
+	if (!live->native_known)
+		return snprintf(to, size, ", native not known (%s)", live->native_state);
+	return snprintf(to, size, ", native %c%s (%s)", live->native_bytes < 0 ? '-' : '+',
+			text_bytes((uint64_t)llabs(live->native_bytes), text), live->native_state);
+}
+
 void status_text(const struct status *status, const struct live_status *live, uint64_t now_ns,
 		 char *to, size_t size)
 {
@@ -65,6 +77,8 @@ void status_text(const struct status *status, const struct live_status *live, ui
 	text_count(live->lost, lost);
 	len = snprintf(to, size, "%s, %s samples, %.1f %% complete, %s lost, own CPU %.1f %%", time,
 		       samples, all ? percent(live->complete, all) : 100.0, lost, own);
+	if (len > 0 && (size_t)len < size && live->native_state)
+		len += add_native(live, to + len, size - (size_t)len);
 	if (len > 0 && (size_t)len < size && live->java < live->targets)
 		snprintf(to + len, size - (size_t)len, ", Java frames in %u of %u", live->java,
 			 live->targets);

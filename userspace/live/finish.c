@@ -185,6 +185,8 @@ void live_status(struct live *live, struct live_status *out)
 		status.targets += p->target && p->state != PROCESS_ENDED;
 		status.java += p->jvm != NULL;
 	}
+	if (live->native)
+		native_status(live->native, &status);
 	*out = status;
 }
 

@@ -102,6 +102,10 @@ struct live_status {
 	uint32_t targets;    /* alive */
 	uint32_t java;	     /* of which Java frames are named */
 	const char *clock;   /* "cpu-clock", "cycles" */
+	/* Native memory of all targets: what was allocated and lives, as far as it is known. */
+	const char *native_state; /* "exact" ..., of the one that sees least; NULL: not recorded */
+	bool native_known;
+	int64_t native_bytes;
 };
 void live_status(struct live *live, struct live_status *out);
 

@@ -14,6 +14,7 @@
 
 struct bpf_object;
 struct decoder;
+struct live_status;
 struct maps;
 struct process;
 struct recording;
@@ -122,6 +123,9 @@ void native_tick(struct native *native, struct decoder *d, struct process *p,
 /* The accounts so far. */
 void native_finish(struct native *native, struct decoder *d, const struct process *p,
 		   struct recording *rec);
+
+/* Its part of the status of the whole; nothing before probes are attached. */
+void native_status(const struct native *native, struct live_status *status);
 
 /* From its return on nothing is booked any more. */
 void native_stop(struct native *native, const struct process *p);

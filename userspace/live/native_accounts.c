@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "live/decode.h"
+#include "live/live.h"
 #include "live/native.h"
 #include "live/native_impl.h"
 #include "live/process.h"
@@ -363,4 +364,31 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 	native_tell_budget(native, d, p, rec);
 	native_tell_live(native, d, p, rec);
 	tell_growth(native, p, rec);
+}
+
+void native_status(const struct native *native, struct live_status *status)
+{
+	enum rec_native_state least = REC_NATIVE_EXACT;
+	uint32_t count = site_count(native);
+
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++) {
+		const struct native_target *t = &native->targets[i];
+
+		if (!t->begun)
+			continue;
+		if (!status->native_state)
+			status->native_known = true;
+		if (t->governor.state > least)
+			least = t->governor.state;
+		status->native_known &= !t->live_lost;
+		status->native_state = rec_native_state_name(least);
+	}
+	for (uint32_t i = 1; i < count && status->native_known; i++) {
+		const struct jvs_native_site *site = &native->sites[i];
+
+		if (site->use == JVS_NATIVE_HEAP)
+			status->native_bytes +=
+				(int64_t)(site->allocated_bytes - site->freed_bytes -
+					  site->untracked_bytes);
+	}
 }
