@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+from json import loads
 
 import jdks
 from harness import Skip, expect, wait_until
@@ -133,6 +134,63 @@ def opens(run):
             check_views(tool, paths[0], jvm.pid)
     run.note("%d samples, %d stacks, %d bytes" % (count, len(collapsed),
                                                   paths[0].stat().st_size))
+
+
+def print_events(tool, path, *names):
+    """[(name, fields, methods of the stack)], as a JDK reads them."""
+    text = tool.run("print", "--json", "--stack-depth", "64", "--events", ",".join(names), path)
+    events = []
+    for event in loads(text)["recording"]["events"]:
+        fields = event["values"]
+        methods = [frame["method"] for frame in (fields.get("stackTrace") or {"frames": []})["frames"]]
+        events.append((event["type"], fields, [
+            "%s.%s" % (method["type"]["name"].replace("/", "."), method["name"])
+            for method in methods]))
+    return events
+
+
+def check_mallocs(tool, path, truth):
+    """As a reader of async-profiler's files: a Malloc without a Free lives."""
+    events = print_events(tool, path, "profiler.Malloc", "profiler.Free")
+    freed = {fields["address"] for name, fields, _ in events if name == "profiler.Free"}
+    mallocs = [(fields["address"], fields["size"], methods)
+               for name, fields, methods in events if name == "profiler.Malloc"]
+    expect(len({address for address, _, _ in mallocs}) == len(mallocs), "an address twice")
+    expect(freed <= {address for address, _, _ in mallocs}, "freed, but never allocated")
+    for site, size in truth["live"].items():
+        # Nothing but the function of JNI between Java and os::malloc: the VM itself allocates, too.
+        live = sum(size for address, size, methods in mallocs
+                   if "UnsafeSites." + site in methods and address not in freed and
+                   any(name.startswith("jdk.internal.misc.Unsafe.") for name in methods[:3]))
+        expect(live == size, "%s: %s: %d, not %d" % (tool.jdk, site, live, size))
+    return len(events)
+
+
+@test("jfr of native memory", quick=True, lowest=17)
+def native_memory(run):
+    """Sites by both JDKs' tools, and what convert makes of the file, beside the JSON."""
+    jvm = run.java("UnsafeSites", wait=True, hold=60)
+    path = run.output(".jfr")
+    recording, truth = run.record_all(jvm, "-e", "native,counter", "--max-overhead", "none",
+                                      "--chunk", "1s", "-f", path)
+    for tool in tools():
+        events = check_mallocs(tool, path, truth)
+        sites = print_events(tool, path, "jvmscope.NativeAllocation")
+        allocated = sum(fields["count"] for _, fields, _ in sites
+                        if fields["tag"] == "Other")
+        expect(allocated == truth["allocations"], "%s: %d blocks" % (tool.jdk, allocated))
+        usage = print_events(tool, path, "jdk.NativeMemoryUsage", "jdk.NativeMemoryUsageTotal")
+        types = {fields.get("type") for _, fields, _ in usage}
+        expect({"Java Heap", "Thread", "Other", None} <= types, "%s: %s" % (tool.jdk, types))
+    for metric in ("native_alloc", "native_live"):
+        collapsed = run.output(".collapsed")
+        scope = run.scope("convert", path, "-o", collapsed, "--metric", metric)
+        expect(scope.wait(60) == 0, " | ".join(scope.err))
+        found = sum(int(line.rpartition(" ")[2]) for line in collapsed.read_text().splitlines())
+        wanted = sum(sample.value for sample in recording.samples(metric))
+        expect(found == wanted, "%s: %d, not %d" % (metric, found, wanted))
+    run.note("%d events of %d blocks, %d bytes" % (events, truth["allocations"],
+                                                  path.stat().st_size))
 
 
 @test("jfr by default", quick=True, each_jdk=False)

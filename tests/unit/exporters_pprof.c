@@ -81,9 +81,12 @@ static void totals_are_kept(void)
 			count += total->count;
 			value += total->value;
 		}
+		/* Of each metric a count and a value. */
 		for (size_t i = 0; i < p->n_sample; i++) {
-			count -= p->sample[i]->value[0];
-			value -= p->sample[i]->value[1];
+			for (size_t k = 0; k < p->sample[i]->n_value; k += 2) {
+				count -= p->sample[i]->value[k];
+				value -= p->sample[i]->value[k + 1];
+			}
 		}
 		ASSERT_INT(count, 0);
 		ASSERT_INT(value, 0);

@@ -173,6 +173,22 @@ static inline void random_quality(struct rec_random *r)
 				RANDOM_OF(r, names), random_below(r, 100));
 }
 
+/* A site of native memory; not all of it lives. */
+static inline void random_native(struct rec_random *r, uint32_t jvm)
+{
+	static const char *const tags[] = { "Other", "Arena Chunk", "libc", "" };
+	struct rec_key key = { .metric = REC_NATIVE_ALLOC,
+			       .jvm = jvm,
+			       .stack = random_stack(r),
+			       .label = random_text(r, RANDOM_OF(r, tags)) };
+	int64_t count = 1 + random_below(r, 1000), live = random_below(r, (uint32_t)count);
+
+	rec_add(r->rec, &key, count, count * 24);
+	key.metric = REC_NATIVE_LIVE;
+	if (live)
+		rec_add(r->rec, &key, live, live * 24);
+}
+
 /* with_rows: a row for each sample besides the totals. */
 static inline struct recording *random_recording(uint64_t seed, bool with_rows)
 {
@@ -200,6 +216,8 @@ static inline struct recording *random_recording(uint64_t seed, bool with_rows)
 					      REC_STATE_IN_JAVA, period };
 		rec_sample(r.rec, &sample);
 	}
+	for (uint32_t i = random_below(&r, 20); i; i--)
+		random_native(&r, 1 + random_below(&r, jvms));
 	random_quality(&r);
 	return r.rec;
 }

@@ -23,10 +23,13 @@ static const struct jfr_field free_fields[] = {
 	{ "address", "Address", JFR_LONG, JFR_UNIT_ADDRESS },
 };
 
+/* struct rec_total of native memory: what was added since the chunk before, and what lives. */
 static const struct jfr_field native_allocation[] = {
 	{ "tag", "Tag", JFR_STRING, JFR_UNIT_NONE },
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
 	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
 	{ "size", "Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "liveCount", "Live Count", JFR_LONG, JFR_UNIT_UNSIGNED },
 	{ "liveSize", "Live Size", JFR_LONG, JFR_UNIT_BYTES },
 };
 

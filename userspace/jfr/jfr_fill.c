@@ -219,6 +219,10 @@ static void resolve_samples(struct jfr_filler *f, const struct jfr_chunk *chunk)
 	for (uint32_t id = 1; id <= f->totals.count; id++) {
 		const struct jfr_raw_total *raw = table_get(&f->totals, id);
 
+		if (raw->kind == JFR_SAMPLE_MALLOC) {
+			jfr_fill_malloc_total(f, raw);
+			continue;
+		}
 		all[id - 1] = resolve(f, chunk, raw);
 		if (all[id - 1].is_wanted)
 			add_total(f, &all[id - 1], raw->count);
@@ -351,6 +355,14 @@ static const struct jfr_want wants[] = {
 			       .fields = { "group", "name", "count" },
 			       .on_event = jfr_fill_quality,
 			       .late = true },
+	[JFR_FILL_NATIVE_ALLOCATION] = { .type = "jvmscope.NativeAllocation",
+					 .fields = { "stackTrace", "tag", "pid", "count", "size",
+						     "liveCount", "liveSize" },
+					 .on_event = jfr_fill_native_allocation,
+					 .late = true },
+	[JFR_FILL_MALLOC] = { .type = "profiler.Malloc",
+			      .fields = { "eventThread", "stackTrace", "size" },
+			      .on_event = jfr_fill_malloc },
 };
 _Static_assert(sizeof(wants) / sizeof(wants[0]) == JFR_FILL_WANTS, "one for each number");
 
@@ -406,6 +418,8 @@ int jfr_fill(struct jfr_input *in, const struct jfr_fill_options *options, struc
 		.resolver = { .rec = rec },
 		.totals = { .row_size = sizeof(struct jfr_raw_total),
 			    .key_size = offsetof(struct jfr_raw_total, count) },
+		.natives = { .row_size = sizeof(struct jfr_raw_live),
+			     .key_size = offsetof(struct jfr_raw_live, count) },
 	};
 	int err;
 
@@ -418,6 +432,7 @@ int jfr_fill(struct jfr_input *in, const struct jfr_fill_options *options, struc
 		err = rec_error(rec);
 	}
 	table_free(&f.totals);
+	table_free(&f.natives);
 	free(f.samples);
 	strbuf_free(&f.text);
 	jfr_resolver_free(&f.resolver);

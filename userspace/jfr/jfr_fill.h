@@ -16,6 +16,9 @@
  * that the thread was on a CPU, as in our files. What was left out is counted among the quality
  * rows.
  *
+ * Native memory is jvmscope.NativeAllocation, and in files of others profiler.Malloc: what was
+ * allocated, not what lives.
+ *
  * The value of a sample is the period that the file states. A virtual thread's tid is minus its
  * Java id.
  */

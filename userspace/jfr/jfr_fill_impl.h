@@ -8,7 +8,12 @@
 
 /* Inside of jfr_fill*.c. */
 
-enum jfr_sample_kind { JFR_SAMPLE_EXECUTION, JFR_SAMPLE_NATIVE, JFR_SAMPLE_CPU_TIME };
+enum jfr_sample_kind {
+	JFR_SAMPLE_EXECUTION,
+	JFR_SAMPLE_NATIVE,
+	JFR_SAMPLE_CPU_TIME,
+	JFR_SAMPLE_MALLOC, /* no sample of the CPU; the value is in bytes */
+};
 
 /* Samples of one chunk with the same ids. */
 struct jfr_raw_total {
@@ -27,6 +32,17 @@ struct jfr_raw_sample {
 	uint32_t total; /* id of its raw total */
 };
 
+/* What lives of a site of native memory, as the file said last. */
+struct jfr_raw_live {
+	uint32_t jvm;
+	uint32_t stack;
+	uint32_t tag;
+	uint32_t pad;
+	/* The key ends here. */
+	int64_t count;
+	int64_t bytes;
+};
+
 struct jfr_filler {
 	const struct jfr_fill_options *options;
 	struct recording *rec;
@@ -38,6 +54,7 @@ struct jfr_filler {
 	int64_t period_ns;	  /* as the file states it, 0 not yet */
 	bool is_ours;		  /* the chunk was written by us */
 	bool has_quality;	  /* and has its own counts */
+	struct table natives;	  /* of struct jfr_raw_live, of all chunks */
 	struct strbuf text;
 	int err;
 };
@@ -57,6 +74,8 @@ enum {
 	JFR_FILL_JVM,
 	JFR_FILL_THREAD_TIME,
 	JFR_FILL_QUALITY,
+	JFR_FILL_NATIVE_ALLOCATION,
+	JFR_FILL_MALLOC,
 	JFR_FILL_WANTS,
 };
 
@@ -71,5 +90,11 @@ void jfr_fill_recording(void *ctx, const struct jfr_item *e);
 void jfr_fill_jvm(void *ctx, const struct jfr_item *e);
 void jfr_fill_thread_time(void *ctx, const struct jfr_item *e);
 void jfr_fill_quality(void *ctx, const struct jfr_item *e);
+
+/* jfr_fill_native.c: native memory. */
+void jfr_fill_native_allocation(void *ctx, const struct jfr_item *e);
+void jfr_fill_malloc(void *ctx, const struct jfr_item *e);
+/* At the end of the chunk: blocks of one stack and thread. */
+void jfr_fill_malloc_total(struct jfr_filler *f, const struct jfr_raw_total *raw);
 
 #endif

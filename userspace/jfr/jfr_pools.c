@@ -477,13 +477,16 @@ uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, 
 	return id;
 }
 
-uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const struct recording *rec, uint32_t tag)
+uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const char *name)
 {
-	struct jfr_bytes *entry = tag ? new_entry(pools, POOL_NMT_TYPE, tag) : NULL;
+	/* A number that no other name has; as a constant it is of its own type. */
+	uint32_t id = intern_add(&pools->symbols, name, strlen(name));
+	struct jfr_bytes *entry = id ? new_entry(pools, POOL_NMT_TYPE, id) : NULL;
 
+	pools->failed |= !id;
 	if (entry)
-		jfr_put_text(entry, rec_text(rec, tag));
-	return tag;
+		jfr_put_text(entry, name);
+	return id;
 }
 
 /* ---- the checkpoint */

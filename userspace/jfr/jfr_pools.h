@@ -34,7 +34,7 @@ uint32_t jfr_pools_class(struct jfr_pools *pools, const struct recording *rec, u
 uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 
 /* The id of a tag of Native Memory Tracking, a string of the recording; 0 for none. */
-uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const struct recording *rec, uint32_t tag);
+uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const char *name);
 
 /*
  * Appends the checkpoint event with all constants that were asked for since the last one and were

@@ -162,6 +162,7 @@ int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_
 		begin_segment(w, rec);
 	jfr_put_classes(w, rec, end_ns);
 	jfr_put_ledgers(w, rec);
+	jfr_put_native(w, rec, end_ns);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	err = put_checkpoint(w, end_ns);
 	if (err || w->failed)
@@ -204,5 +205,6 @@ void jfr_writer_close(struct jfr_writer *w)
 	free(w->threads);
 	free(w->quality);
 	free(w->classes);
+	jfr_free_native(w);
 	free(w);
 }

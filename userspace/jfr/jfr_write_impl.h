@@ -7,6 +7,7 @@
 #include "jfr/jfr_bytes.h"
 #include "jfr/jfr_pools.h"
 #include "jfr/jfr_write.h"
+#include "model/table.h"
 
 /* Inside of the writer, for jfr_write*.c only. */
 
@@ -55,7 +56,9 @@ struct jfr_writer {
 	bool filter_said;
 	uint8_t *classes; /* owned; [row]: what was said of a class */
 	size_t class_capacity;
-	uint64_t ledgers; /* said so far */
+	uint64_t ledgers;   /* said so far */
+	struct table sites; /* of native memory, and what was said of each */
+	uint64_t pieces;    /* of them */
 };
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
@@ -80,6 +83,10 @@ void jfr_put_classes(struct jfr_writer *writer, const struct recording *rec, int
 
 /* Memory ledgers since the last segment: jfr_write_memory.c. */
 void jfr_put_ledgers(struct jfr_writer *writer, const struct recording *rec);
+
+/* Native memory since the last segment: jfr_write_native.c. */
+void jfr_put_native(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
+void jfr_free_native(struct jfr_writer *writer);
 
 /* Loads of the segment, and what else was added to the recording since the last one. */
 void jfr_put_ending(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns,

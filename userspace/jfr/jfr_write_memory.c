@@ -42,32 +42,80 @@ static void put_lines(struct jfr_writer *w, const struct recording *rec,
 	}
 }
 
+static void put_usage(struct jfr_writer *w, int64_t time_ns, uint32_t type, uint64_t reserved,
+		      uint64_t committed)
+{
+	size_t at = begin(w, JFR_NATIVE_MEMORY_USAGE, time_ns);
+
+	jfr_put_long(&w->bytes, type);
+	jfr_put_long(&w->bytes, reserved);
+	jfr_put_long(&w->bytes, committed);
+	jfr_end_event(&w->bytes, at);
+}
+
+static void put_usage_total(struct jfr_writer *w, int64_t time_ns, uint64_t reserved,
+			    uint64_t committed)
+{
+	size_t at = begin(w, JFR_NATIVE_MEMORY_USAGE_TOTAL, time_ns);
+
+	jfr_put_long(&w->bytes, reserved);
+	jfr_put_long(&w->bytes, committed);
+	jfr_end_event(&w->bytes, at);
+}
+
+/*
+ * Without NMT the ledger knows the tags that are mappings of the JVM. All blocks of malloc, which
+ * only the JVM itself could tell apart, are "Other".
+ */
+static void put_lines_as_tags(struct jfr_writer *w, const struct rec_ledger *ledger)
+{
+	static const char *const tags[REC_LINE_NR] = {
+		[REC_LINE_JAVA_HEAP] = "Java Heap",
+		[REC_LINE_METASPACE] = "Metaspace",
+		[REC_LINE_CLASS_SPACE] = "Class",
+		[REC_LINE_CDS] = "Shared class space",
+		[REC_LINE_CODE] = "Code",
+		[REC_LINE_STACKS] = "Thread",
+		[REC_LINE_GC] = "GC",
+		[REC_LINE_MALLOC] = "Other",
+	};
+	uint64_t reserved = 0, committed = 0;
+
+	for (uint32_t line = 0; line < REC_LINE_NR; line++) {
+		const struct rec_ledger_row *row = &ledger->lines[line];
+		bool blocks = line == REC_LINE_MALLOC;
+
+		if (!tags[line])
+			continue;
+		put_usage(w, ledger->time_ns, jfr_pools_nmt_type(w->pools, tags[line]),
+			  blocks ? row->committed : row->reserved, row->committed);
+		reserved += blocks ? row->committed : row->reserved;
+		committed += row->committed;
+	}
+	put_usage_total(w, ledger->time_ns, reserved, committed);
+}
+
 /* As the JDK's own events count: blocks and arenas are both reserved and committed. */
 static void put_tags(struct jfr_writer *w, const struct recording *rec,
 		     const struct rec_ledger *ledger)
 {
 	uint64_t reserved = 0, committed = 0, malloced;
-	size_t at;
 
-	if (!ledger->nmt_count)
+	if (!ledger->nmt_count) {
+		put_lines_as_tags(w, ledger);
 		return;
+	}
 	for (size_t i = 0; i < ledger->nmt_count; i++) {
 		const struct rec_nmt *tag = &ledger->nmt[i];
 
 		malloced = tag->malloc_bytes + tag->arena_bytes;
-		at = begin(w, JFR_NATIVE_MEMORY_USAGE, ledger->time_ns);
-		jfr_put_long(&w->bytes, jfr_pools_nmt_type(w->pools, rec, tag->tag));
-		jfr_put_long(&w->bytes, malloced + tag->reserved);
-		jfr_put_long(&w->bytes, malloced + tag->committed);
-		jfr_end_event(&w->bytes, at);
+		put_usage(w, ledger->time_ns, jfr_pools_nmt_type(w->pools, rec_text(rec, tag->tag)),
+			  malloced + tag->reserved, malloced + tag->committed);
 		/* Arenas are made of blocks that are counted as such. */
 		reserved += tag->malloc_bytes + tag->reserved;
 		committed += tag->malloc_bytes + tag->committed;
 	}
-	at = begin(w, JFR_NATIVE_MEMORY_USAGE_TOTAL, ledger->time_ns);
-	jfr_put_long(&w->bytes, reserved);
-	jfr_put_long(&w->bytes, committed);
-	jfr_end_event(&w->bytes, at);
+	put_usage_total(w, ledger->time_ns, reserved, committed);
 }
 
 void jfr_put_ledgers(struct jfr_writer *w, const struct recording *rec)

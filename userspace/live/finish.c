@@ -155,7 +155,11 @@ void live_snapshot(struct live *live, struct recording *rec)
 {
 	/* Frames that are written are not named any more. */
 	resolve_kernel_names(&live->decoder.resolver, rec);
+	if (live->native)
+		live->native->waits = true;
 	live_finish(live, rec);
+	if (live->native)
+		live->native->waits = false;
 }
 
 /* ---- asking */

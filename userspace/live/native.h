@@ -85,6 +85,7 @@ struct native {
 	struct native_site *known; /* owned; [JVS_NATIVE_SITES] */
 	uint32_t unresolved;	   /* sites below are all known */
 	struct calls calls;	   /* of their stacks */
+	bool waits;		   /* for stacks: the recording goes on after native_finish() */
 	struct native_target targets[JVS_MAX_TARGETS];
 };
 
@@ -120,7 +121,7 @@ bool native_attached(const struct native *native, const struct process *p);
 void native_tick(struct native *native, struct decoder *d, struct process *p,
 		 struct recording *rec);
 
-/* The accounts so far. */
+/* The accounts so far; totals of sites whose stack is still to come only when nothing waits. */
 void native_finish(struct native *native, struct decoder *d, const struct process *p,
 		   struct recording *rec);
 

@@ -240,7 +240,9 @@ static void tell_site(struct native *native, const struct process *p, struct rec
 	row->untracked_bytes =
 		row->allocated_bytes - (int64_t)(from->allocated_bytes - from->untracked_bytes);
 	row->error_bytes = sqrt((double)from->variance * JVS_NATIVE_VARIANCE);
-	tell_totals(rec, row, known);
+	/* Totals do not move: one that was told without its stack would stay so. */
+	if (known->stack || !from->stack || !native->waits)
+		tell_totals(rec, row, known);
 	known->id = rec_native_site(rec, row);
 	rec_native_calls_add(rec, chain ? chain : &unknown, row);
 }
