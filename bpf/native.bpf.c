@@ -346,13 +346,14 @@ static __always_inline void book_block(__u32 target, __u32 mode, __u64 address,
 	keep_block(target, block_key(target, address), block, site);
 }
 
-/* The call that thread waits for has returned; value: its result. */
-__attribute__((noinline)) int jvs_native_end(struct jvs_native_thread *thread, __u32 target,
-					     __u32 mode, __u64 value)
+/* The call that began at sp has returned; value: its result. */
+__attribute__((noinline)) int jvs_native_end(__u32 target, __u32 mode, __u64 sp, __u64 value)
 {
+	struct jvs_native_thread *thread;
 	__u64 key;
 
-	if (!thread)
+	thread = bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
+	if (!thread || !thread->sp || thread->sp != sp)
 		return 0;
 	thread->sp = 0;
 	if (thread->result) {
@@ -439,28 +440,15 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *ca
 	return done;
 }
 
-/* thread: NULL when it waits for no return. */
 static __always_inline void on_return(struct pt_regs *ctx, const struct caller *caller,
-				      struct jvs_native_thread *thread, __u64 start_ns)
+				      __u64 start_ns)
 {
 	__u32 target = caller->target;
 
-	if (thread)
-		jvs_native_end(thread, target, caller->control->mode, PT_REGS_RC(ctx));
+	jvs_native_end(target, caller->control->mode, PT_REGS_SP(ctx) - JVS_RETURN_SLOT,
+		       PT_REGS_RC(ctx));
 	count(target, JVS_NATIVE_COUNT_RETURNS, 1);
 	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - start_ns);
-}
-
-static __always_inline struct jvs_native_thread *this_thread(void)
-{
-	return bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
-}
-
-/* Whether the call this thread waits for has just returned: its sp is where it was before it. */
-static __always_inline bool has_returned(struct pt_regs *ctx,
-					 const struct jvs_native_thread *thread)
-{
-	return thread->sp && thread->sp + JVS_RETURN_SLOT == PT_REGS_SP(ctx);
 }
 
 static __always_inline int entry_program(struct pt_regs *ctx)
@@ -476,15 +464,10 @@ static __always_inline int entry_program(struct pt_regs *ctx)
 static __always_inline int return_program(struct pt_regs *ctx)
 {
 	__u64 start_ns = bpf_ktime_get_ns();
-	struct jvs_native_thread *thread;
 	struct caller caller;
 
-	if (!find_caller(&caller))
-		return 0;
-	thread = this_thread();
-	if (thread && !has_returned(ctx, thread))
-		thread = NULL;
-	on_return(ctx, &caller, thread, start_ns);
+	if (find_caller(&caller))
+		on_return(ctx, &caller, start_ns);
 	return 0;
 }
 
@@ -512,18 +495,26 @@ int jvs_native_return_multi(struct pt_regs *ctx)
 	return return_program(ctx);
 }
 
+/* Whether a call that this thread waits for has just returned: its sp is where it was before it. */
+static __always_inline bool is_return(struct pt_regs *ctx, const struct caller *caller)
+{
+	const struct jvs_native_thread *thread;
+
+	thread = bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
+	return thread && thread->sp && thread->epoch == caller->control->epoch &&
+	       thread->sp + JVS_RETURN_SLOT == PT_REGS_SP(ctx);
+}
+
 SEC("?uprobe")
 int jvs_native_session(struct pt_regs *ctx)
 {
 	__u64 start_ns = bpf_ktime_get_ns();
-	struct jvs_native_thread *thread;
 	struct caller caller;
 
 	if (!find_caller(&caller))
 		return 1;
-	thread = this_thread();
-	if (thread && thread->epoch == caller.control->epoch && has_returned(ctx, thread)) {
-		on_return(ctx, &caller, thread, start_ns);
+	if (is_return(ctx, &caller)) {
+		on_return(ctx, &caller, start_ns);
 		return 0;
 	}
 	/* The verifier wants to see that it is one of the two. */
