@@ -54,13 +54,13 @@ static void key_string(struct json_stream *json, const struct recording *rec, co
 static void write_counts(struct json_stream *json, const struct recording *rec, uint32_t jvm)
 {
 	size_t count;
-	const struct rec_class_count *counts = rec_class_counts(rec, &count);
+	const struct rec_count *counts = rec_class_counts(rec, &count);
 
 	json_key(json, "counts");
 	json_map(json);
 	for (size_t i = 0; i < count; i++)
 		if (counts[i].jvm == jvm)
-			json_key_unsigned(json, rec_text(rec, counts[i].name), counts[i].count);
+			json_key_unsigned(json, rec_text(rec, counts[i].name), counts[i].value);
 	json_map_end(json);
 }
 

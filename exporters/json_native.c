@@ -202,7 +202,7 @@ static void write_suspects(struct json_stream *json, const struct recording *rec
 static void write_counts(struct json_stream *json, const struct recording *rec)
 {
 	size_t count;
-	const struct rec_native_count *counts = rec_native_counts(rec, &count);
+	const struct rec_count *counts = rec_native_counts(rec, &count);
 
 	json_key(json, "counts");
 	json_array(json);

@@ -174,7 +174,7 @@ static void stacks_of_sites_follow_an_edit(void)
 
 static void counts_are_set_by_name_and_jvm(void)
 {
-	const struct rec_native_count *rows;
+	const struct rec_count *rows;
 	size_t count;
 
 	rec_native_count_set(rec, 1, "entries", 5);
@@ -211,6 +211,19 @@ static void changes_of_state_are_bounded(void)
 	}
 	ASSERT_INT(rec_budget_events(rec, &count)[65535].time_ns, 65535);
 	ASSERT_INT(count, 65536);
+	ASSERT_INT(rec_quality_sum(rec, REC_QUALITY_INFO), 70000 - 65536);
+}
+
+static void sites_over_the_limit_are_counted(void)
+{
+	struct rec_native_site site = { .jvm = 1 };
+
+	for (site.stack = 1; site.stack <= REC_MAX_NATIVE_SITES; site.stack++)
+		CU_ASSERT_EQUAL_FATAL(rec_native_site(rec, &site), site.stack);
+	ASSERT_INT(rec_native_site(rec, &site), 0);
+	ASSERT_INT(rec_quality_sum(rec, REC_QUALITY_INFO), 1);
+	site.stack = 7;
+	ASSERT_INT(rec_native_site(rec, &site), 7);
 }
 
 static void states_and_uses_have_names(void)
@@ -232,6 +245,7 @@ static CU_TestInfo tests[] = {
 	{ "counts are set by name and JVM", counts_are_set_by_name_and_jvm },
 	{ "each JVM has one budget", each_jvm_has_one_budget },
 	{ "changes of state are bounded", changes_of_state_are_bounded },
+	{ "sites over the limit are counted", sites_over_the_limit_are_counted },
 	{ "states and uses have names", states_and_uses_have_names },
 	CU_TEST_INFO_NULL,
 };

@@ -123,7 +123,7 @@ static const struct jfr_field class_file[] = {
 	{ "transform", "Time in Agents", JFR_LONG, JFR_UNIT_NS },
 };
 
-/* struct rec_class_count: what was counted until now. */
+/* struct rec_count, of classes: what was counted until now. */
 static const struct jfr_field class_count[] = {
 	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
 	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },

@@ -84,14 +84,14 @@ static void put_unload(struct jfr_writer *w, const struct recording *rec,
 static void put_counts(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
 {
 	size_t count, at;
-	const struct rec_class_count *counts = rec_class_counts(rec, &count);
+	const struct rec_count *counts = rec_class_counts(rec, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!counts[i].count)
+		if (!counts[i].value)
 			continue;
 		at = begin(w, JFR_CLASS_COUNT, end_ns);
 		jfr_put_text(&w->bytes, rec_text(rec, counts[i].name));
-		jfr_put_long(&w->bytes, counts[i].count);
+		jfr_put_long(&w->bytes, counts[i].value);
 		jfr_end_event(&w->bytes, at);
 	}
 }

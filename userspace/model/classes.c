@@ -7,25 +7,38 @@
 
 #include "model/recording_impl.h"
 
-/* Rows of one size, in the order they were added. */
-struct rows {
-	void *items; /* owned */
-	uint32_t count;
-	uint32_t capacity;
+struct rec_classes {
+	struct table loaders; /* of struct rec_loader */
+	struct table sites;   /* of struct rec_class_site */
+	struct rec_rows classes;
+	struct rec_rows rules;
+	struct rec_rows counts;
+	struct rec_rows changes;
+	struct rec_rows methods;
+	struct rec_rows agents;
+	struct rec_rows starts; /* [jvm - 1] */
+	struct rec_rows earlies;
+	uint64_t not_listed;
 };
 
-struct rec_classes {
-	struct table loaders; /* by address and generation: see struct loader_row */
-	struct table sites;   /* of struct rec_class_site */
-	struct rows classes;
-	struct rows rules;
-	struct rows counts;
-	struct rows changes;
-	struct rows methods;
-	struct rows agents;
-	struct rows starts; /* [jvm - 1] */
-	struct rows earlies;
-	uint64_t not_listed;
+#define ROWS(type, most, over)                                                       \
+	{                                                                            \
+		.row_size = sizeof(struct type), .max = (most), .over_limit = (over) \
+	}
+
+static const struct rec_classes no_classes = {
+	.loaders = { .row_size = sizeof(struct rec_loader),
+		     .key_size = offsetof(struct rec_loader, type) },
+	.sites = { .row_size = sizeof(struct rec_class_site),
+		   .key_size = offsetof(struct rec_class_site, loaded) },
+	.classes = ROWS(rec_class, REC_MAX_CLASSES, NULL),
+	.rules = ROWS(rec_class_rule, UINT32_MAX, NULL),
+	.counts = ROWS(rec_count, UINT32_MAX, NULL),
+	.changes = ROWS(rec_class_change, REC_MAX_CLASS_CHANGES, "class_changes_over_limit"),
+	.methods = ROWS(rec_class_method, REC_MAX_CLASS_METHODS, "class_methods_over_limit"),
+	.agents = ROWS(rec_class_agent, REC_MAX_CLASS_AGENTS, "class_agents_over_limit"),
+	.starts = ROWS(rec_class_start, UINT32_MAX, NULL),
+	.earlies = ROWS(rec_class_early, REC_MAX_CLASSES, "early_classes_over_limit"),
 };
 
 /* Keys are hashed and compared as bytes. */
@@ -36,15 +49,12 @@ static struct rec_classes *classes_of(struct recording *rec)
 {
 	if (rec->classes)
 		return rec->classes;
-	rec->classes = calloc(1, sizeof(*rec->classes));
+	rec->classes = malloc(sizeof(*rec->classes));
 	if (!rec->classes) {
 		rec->err = -ENOMEM;
 		return NULL;
 	}
-	rec->classes->loaders.row_size = sizeof(struct rec_loader);
-	rec->classes->loaders.key_size = offsetof(struct rec_loader, type);
-	rec->classes->sites.row_size = sizeof(struct rec_class_site);
-	rec->classes->sites.key_size = offsetof(struct rec_class_site, loaded);
+	*rec->classes = no_classes;
 	return rec->classes;
 }
 
@@ -70,20 +80,16 @@ void rec_classes_free(struct rec_classes *classes)
 	free(classes);
 }
 
-/* Room for more rows of this size; NULL when memory is out, or there would be over max. */
-static void *add_rows(struct recording *rec, struct rows *rows, size_t size, uint32_t more,
-		      uint32_t max)
+/* A row that is found by its key, or added. */
+static uint32_t add_keyed(struct recording *rec, struct table *table, const void *row, uint32_t max,
+			  const char *over_limit)
 {
-	uint8_t *items;
+	bool full;
+	uint32_t id = rec_table_add(rec, table, row, max, &full);
 
-	if (more > max || rows->count > max - more)
-		return NULL;
-	items = rec_grow(rec, rows->items, &rows->capacity, (size_t)rows->count + more, size);
-	if (!items)
-		return NULL;
-	rows->items = items;
-	rows->count += more;
-	return items + (rows->count - more) * size;
+	if (full)
+		rec_quality_add(rec, REC_QUALITY_INFO, over_limit, 1);
+	return id;
 }
 
 /* ---- loaders, sites */
@@ -91,9 +97,10 @@ static void *add_rows(struct recording *rec, struct rows *rows, size_t size, uin
 uint32_t rec_loader(struct recording *rec, const struct rec_loader *loader)
 {
 	struct rec_classes *classes = classes_of(rec);
-	bool full;
 
-	return classes ? rec_table_add(rec, &classes->loaders, loader, REC_MAX_LOADERS, &full) : 0;
+	return classes ? add_keyed(rec, &classes->loaders, loader, REC_MAX_LOADERS,
+				   "class_loaders_over_limit")
+		       : 0;
 }
 
 struct rec_loader *rec_loader_get(const struct recording *rec, uint32_t id)
@@ -109,9 +116,10 @@ uint32_t rec_loader_count(const struct recording *rec)
 uint32_t rec_class_site(struct recording *rec, const struct rec_class_site *site)
 {
 	struct rec_classes *classes = classes_of(rec);
-	bool full;
 
-	return classes ? rec_table_add(rec, &classes->sites, site, REC_MAX_CLASS_SITES, &full) : 0;
+	return classes ? add_keyed(rec, &classes->sites, site, REC_MAX_CLASS_SITES,
+				   "class_sites_over_limit")
+		       : 0;
 }
 
 struct rec_class_site *rec_class_site_get(const struct recording *rec, uint32_t id)
@@ -133,7 +141,7 @@ uint32_t rec_class(struct recording *rec, const struct rec_class *class)
 
 	if (!classes)
 		return 0;
-	row = add_rows(rec, &classes->classes, sizeof(*row), 1, REC_MAX_CLASSES);
+	row = rec_rows_add(rec, &classes->classes, 1);
 	if (!row) {
 		classes->not_listed++;
 		return 0;
@@ -176,7 +184,7 @@ void rec_class_rule_set(struct recording *rec, const struct rec_class_rule *rule
 			return;
 		}
 	}
-	rows = add_rows(rec, &classes->rules, sizeof(*rows), 1, UINT32_MAX);
+	rows = rec_rows_add(rec, &classes->rules, 1);
 	if (rows)
 		*rows = *rule;
 }
@@ -190,24 +198,12 @@ const struct rec_class_rule *rec_class_rules(const struct recording *rec, size_t
 void rec_class_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t count)
 {
 	struct rec_classes *classes = classes_of(rec);
-	uint32_t string = rec_string(rec, name, strlen(name));
-	struct rec_class_count *rows;
 
-	if (!classes)
-		return;
-	rows = classes->counts.items;
-	for (uint32_t i = 0; i < classes->counts.count; i++) {
-		if (rows[i].jvm == jvm && rows[i].name == string) {
-			rows[i].count = count;
-			return;
-		}
-	}
-	rows = add_rows(rec, &classes->counts, sizeof(*rows), 1, UINT32_MAX);
-	if (rows)
-		*rows = (struct rec_class_count){ jvm, string, count };
+	if (classes)
+		rec_count_set(rec, &classes->counts, jvm, name, count);
 }
 
-const struct rec_class_count *rec_class_counts(const struct recording *rec, size_t *count)
+const struct rec_count *rec_class_counts(const struct recording *rec, size_t *count)
 {
 	*count = rec->classes ? rec->classes->counts.count : 0;
 	return rec->classes ? rec->classes->counts.items : NULL;
@@ -216,12 +212,12 @@ const struct rec_class_count *rec_class_counts(const struct recording *rec, size
 uint64_t rec_class_sum(const struct recording *rec, const char *name)
 {
 	size_t count;
-	const struct rec_class_count *counts = rec_class_counts(rec, &count);
+	const struct rec_count *counts = rec_class_counts(rec, &count);
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(rec_text(rec, counts[i].name), name))
-			sum += counts[i].count;
+			sum += counts[i].value;
 	return sum;
 }
 
@@ -231,26 +227,24 @@ uint32_t rec_class_change(struct recording *rec, const struct rec_class_change *
 			  const struct rec_class_method *methods)
 {
 	struct rec_classes *classes = classes_of(rec);
+	struct rec_class_method *to = NULL;
 	struct rec_class_change *row;
-	struct rec_class_method *to;
-	uint32_t first;
 
 	if (!classes)
 		return 0;
-	first = classes->methods.count;
-	row = add_rows(rec, &classes->changes, sizeof(*row), 1, REC_MAX_CLASS_CHANGES);
-	if (!row)
+	if (change->method_count)
+		to = rec_rows_add(rec, &classes->methods, change->method_count);
+	if (change->method_count && !to)
 		return 0;
-	*row = *change;
-	row->first_method = first;
-	if (!change->method_count)
-		return classes->changes.count;
-	to = add_rows(rec, &classes->methods, sizeof(*to), change->method_count,
-		      REC_MAX_CLASS_METHODS);
+	row = rec_rows_add(rec, &classes->changes, 1);
+	if (!row) {
+		classes->methods.count -= change->method_count;
+		return 0;
+	}
 	if (to)
 		memcpy(to, methods, change->method_count * sizeof(*to));
-	else
-		row->method_count = 0;
+	*row = *change;
+	row->first_method = classes->methods.count - change->method_count;
 	return classes->changes.count;
 }
 
@@ -272,7 +266,7 @@ void rec_class_agent(struct recording *rec, const struct rec_class_agent *agent)
 	struct rec_class_agent *row = NULL;
 
 	if (classes)
-		row = add_rows(rec, &classes->agents, sizeof(*row), 1, UINT16_MAX);
+		row = rec_rows_add(rec, &classes->agents, 1);
 	if (row)
 		*row = *agent;
 }
@@ -286,18 +280,12 @@ struct rec_class_agent *rec_class_agents(const struct recording *rec, size_t *co
 struct rec_class_start *rec_class_start(struct recording *rec, uint32_t jvm)
 {
 	struct rec_classes *classes = classes_of(rec);
-	struct rec_class_start *rows;
-	uint32_t had;
 
 	if (!classes || !jvm)
 		return NULL;
-	had = classes->starts.count;
-	if (jvm > had) {
-		rows = add_rows(rec, &classes->starts, sizeof(*rows), jvm - had, UINT32_MAX);
-		if (!rows)
-			return NULL;
-		memset(rows, 0, (jvm - had) * sizeof(*rows));
-	}
+	if (jvm > classes->starts.count &&
+	    !rec_rows_add(rec, &classes->starts, jvm - classes->starts.count))
+		return NULL;
 	return (struct rec_class_start *)classes->starts.items + (jvm - 1);
 }
 
@@ -314,7 +302,7 @@ void rec_class_early(struct recording *rec, const struct rec_class_early *early)
 	struct rec_class_early *row = NULL;
 
 	if (classes)
-		row = add_rows(rec, &classes->earlies, sizeof(*row), 1, REC_MAX_CLASSES);
+		row = rec_rows_add(rec, &classes->earlies, 1);
 	if (row)
 		*row = *early;
 }

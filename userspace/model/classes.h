@@ -21,6 +21,7 @@ struct recording;
 #define REC_MAX_CLASS_SITES   (1u << 16)
 #define REC_MAX_CLASS_CHANGES (1u << 16)
 #define REC_MAX_CLASS_METHODS (1u << 20) /* of all changes */
+#define REC_MAX_CLASS_AGENTS  (1u << 16)
 
 /* A loader lives at an address, and when it is gone another may: that has the next generation. */
 struct rec_loader {
@@ -56,7 +57,6 @@ struct rec_class {
 	uint32_t flags; /* enum rec_class_flag */
 	uint32_t bytes; /* before an agent changed them; 0 unknown */
 	uint32_t bytes_after;
-	uint32_t redefined;   /* so many times since */
 	uint32_t change;      /* what the agents did; 0 unknown */
 	int64_t time_ns;      /* when it was there for all */
 	int64_t end_time_ns;  /* unloaded; 0: not seen */
@@ -90,13 +90,6 @@ struct rec_class_rule {
 	uint64_t parse_ns;
 	uint64_t transform_ns;
 	uint64_t initialize_ns;
-};
-
-/* A counter by name: "loaded", "attempts". */
-struct rec_class_count {
-	uint32_t jvm;
-	uint32_t name;
-	uint64_t count;
 };
 
 /* Of one class file. */
@@ -159,7 +152,10 @@ struct rec_class_early {
 	uint64_t initialize_ns;
 };
 
-/* All adds return the id, or 0 when there is no more room or memory; rec_error() knows of both. */
+/*
+ * All adds return the id, or 0 when there is no more room, which the quality "info" counts as
+ * ..._over_limit, or memory, which rec_error() knows of.
+ */
 uint32_t rec_loader(struct recording *rec, const struct rec_loader *loader);
 struct rec_loader *rec_loader_get(const struct recording *rec, uint32_t id); /* NULL for 0 */
 uint32_t rec_loader_count(const struct recording *rec);
@@ -172,17 +168,18 @@ uint32_t rec_class_site_count(const struct recording *rec);
 uint32_t rec_class(struct recording *rec, const struct rec_class *class);
 struct rec_class *rec_class_get(const struct recording *rec, uint32_t id);
 uint32_t rec_class_count(const struct recording *rec);
+/* Classes for which rec_class() had no room. */
 uint64_t rec_classes_not_listed(const struct recording *rec);
 
 void rec_class_rule_set(struct recording *rec, const struct rec_class_rule *rule);
 const struct rec_class_rule *rec_class_rules(const struct recording *rec, size_t *count);
 
 void rec_class_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t count);
-const struct rec_class_count *rec_class_counts(const struct recording *rec, size_t *count);
+const struct rec_count *rec_class_counts(const struct recording *rec, size_t *count);
 /* The count of that name, of all JVMs. */
 uint64_t rec_class_sum(const struct recording *rec, const char *name);
 
-/* methods: method_count of them; first_method is set here. */
+/* With all its methods, method_count of them, or not at all; first_method is set here. */
 uint32_t rec_class_change(struct recording *rec, const struct rec_class_change *change,
 			  const struct rec_class_method *methods);
 const struct rec_class_change *rec_class_change_get(const struct recording *rec, uint32_t id);

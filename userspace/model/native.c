@@ -8,9 +8,20 @@
 
 #include "model/native_calls.h"
 #include "model/native_impl.h"
-#include "model/recording_impl.h"
 
-#define MAX_EVENTS 65536
+/* Keys are hashed and compared as bytes. */
+_Static_assert(offsetof(struct rec_native_site, allocated_blocks) == 16, "the key comes first");
+
+static const struct rec_native no_native = {
+	.sites = { .row_size = sizeof(struct rec_native_site),
+		   .key_size = offsetof(struct rec_native_site, allocated_blocks) },
+	.counts = { .row_size = sizeof(struct rec_count), .max = UINT32_MAX },
+	.budgets = { .row_size = sizeof(struct rec_native_budget), .max = UINT32_MAX },
+	.events = { .row_size = sizeof(struct rec_budget_event),
+		    .max = REC_MAX_BUDGET_EVENTS,
+		    .over_limit = "budget_events_over_limit" },
+	.suspects = { .row_size = sizeof(struct rec_native_suspect), .max = UINT32_MAX },
+};
 
 const char *rec_native_use_name(enum rec_native_use use)
 {
@@ -35,54 +46,18 @@ const char *rec_native_state_name(enum rec_native_state state)
 
 struct rec_native *rec_native_of(struct recording *rec)
 {
-	if (!rec->native)
-		rec->native = calloc(1, sizeof(*rec->native));
-	if (!rec->native)
+	if (rec->native)
+		return rec->native;
+	rec->native = malloc(sizeof(*rec->native));
+	if (!rec->native) {
 		rec->err = -ENOMEM;
+		return NULL;
+	}
+	*rec->native = no_native;
 	return rec->native;
 }
 
-/* Returns the place of a new row, zeroed, or NULL. */
-static void *add_row(struct recording *rec, struct rec_rows *rows, size_t size, uint32_t max)
-{
-	void *items;
-	char *row;
-
-	if (rows->count >= max)
-		return NULL;
-	items = rec_grow(rec, rows->items, &rows->capacity, (size_t)rows->count + 1, size);
-	if (!items)
-		return NULL;
-	rows->items = items;
-	row = (char *)items + rows->count++ * size;
-	memset(row, 0, size);
-	return row;
-}
-
 /* ---- sites */
-
-/* Strings and stacks are below 2^28 and 2^21, JVMs below 2^17: equal keys are rare, and looked at.
- */
-static uint64_t site_key(const struct rec_native_site *site)
-{
-	return (uint64_t)site->stack << 43 ^ (uint64_t)site->tag << 20 ^ (uint64_t)site->jvm << 2 ^
-	       (uint64_t)site->use;
-}
-
-static struct rec_native_site *find_site(const struct rec_native *native,
-					 const struct rec_native_site *site)
-{
-	struct rec_native_site *sites = native->sites.items, *found;
-	uint32_t id;
-
-	if (!sites || !map64_get(&native->by_key, site_key(site), &id))
-		return NULL;
-	found = &sites[id - 1];
-	return found->jvm == site->jvm && found->stack == site->stack && found->tag == site->tag &&
-			       found->use == site->use
-		       ? found
-		       : NULL;
-}
 
 void rec_native_site_add(struct rec_native_site *to, const struct rec_native_site *from)
 {
@@ -98,35 +73,30 @@ void rec_native_site_add(struct rec_native_site *to, const struct rec_native_sit
 uint32_t rec_native_site(struct recording *rec, const struct rec_native_site *site)
 {
 	struct rec_native *native = rec_native_of(rec);
-	struct rec_native_site *row;
+	uint32_t had, id;
+	bool full;
 
-	uint32_t id;
-
-	row = native ? find_site(native, site) : NULL;
-	if (row) {
-		rec_native_site_add(row, site);
-		return (uint32_t)(row - (struct rec_native_site *)native->sites.items) + 1;
-	}
-	row = native ? add_row(rec, &native->sites, sizeof(*row), REC_MAX_NATIVE_SITES) : NULL;
-	if (!row)
+	if (!native)
 		return 0;
-	*row = *site;
-	id = native->sites.count;
-	if (map64_set(&native->by_key, site_key(site), id))
-		rec->err = -ENOMEM;
+	had = native->sites.count;
+	id = rec_table_add(rec, &native->sites, site, REC_MAX_NATIVE_SITES, &full);
+	if (full)
+		rec_quality_add(rec, REC_QUALITY_INFO, "native_sites_over_limit", 1);
+	if (id && id <= had)
+		rec_native_site_add(table_get(&native->sites, id), site);
 	return id;
 }
 
 void rec_native_forget_sites(struct recording *rec, uint32_t jvm)
 {
-	struct rec_native_site *sites = rec->native ? rec->native->sites.items : NULL;
+	for (uint32_t id = 1; rec->native && id <= rec->native->sites.count; id++) {
+		struct rec_native_site *site = table_get(&rec->native->sites, id);
 
-	for (uint32_t i = 0; sites && i < rec->native->sites.count; i++)
-		if (sites[i].jvm == jvm)
-			sites[i] = (struct rec_native_site){ .jvm = jvm,
-							     .stack = sites[i].stack,
-							     .tag = sites[i].tag,
-							     .use = sites[i].use };
+		if (site->jvm == jvm)
+			*site = (struct rec_native_site){
+				.jvm = jvm, .stack = site->stack, .tag = site->tag, .use = site->use
+			};
+	}
 	for (uint32_t id = 1; id <= rec_native_calls_count(rec); id++) {
 		struct rec_native_calls *calls = table_get(&rec->native->calls, id);
 
@@ -139,9 +109,7 @@ void rec_native_forget_sites(struct recording *rec, uint32_t jvm)
 
 struct rec_native_site *rec_native_site_get(const struct recording *rec, uint32_t id)
 {
-	struct rec_native_site *sites = rec->native ? rec->native->sites.items : NULL;
-
-	return id && id <= rec_native_site_count(rec) ? &sites[id - 1] : NULL;
+	return rec->native ? table_get(&rec->native->sites, id) : NULL;
 }
 
 uint32_t rec_native_site_count(const struct recording *rec)
@@ -154,24 +122,12 @@ uint32_t rec_native_site_count(const struct recording *rec)
 void rec_native_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t value)
 {
 	struct rec_native *native = rec_native_of(rec);
-	uint32_t string = rec_string(rec, name, strlen(name));
-	struct rec_native_count *row;
 
-	if (!native)
-		return;
-	row = native->counts.items;
-	for (uint32_t i = 0; i < native->counts.count; i++) {
-		if (row[i].jvm == jvm && row[i].name == string) {
-			row[i].value = value;
-			return;
-		}
-	}
-	row = add_row(rec, &native->counts, sizeof(*row), REC_MAX_QUALITY_ROWS);
-	if (row)
-		*row = (struct rec_native_count){ jvm, string, value };
+	if (native)
+		rec_count_set(rec, &native->counts, jvm, name, value);
 }
 
-const struct rec_native_count *rec_native_counts(const struct recording *rec, size_t *count)
+const struct rec_count *rec_native_counts(const struct recording *rec, size_t *count)
 {
 	*count = rec->native ? rec->native->counts.count : 0;
 	return *count ? rec->native->counts.items : NULL;
@@ -190,7 +146,7 @@ struct rec_native_budget *rec_native_budget(struct recording *rec, uint32_t jvm)
 	for (uint32_t i = 0; i < native->budgets.count; i++)
 		if (row[i].jvm == jvm)
 			return &row[i];
-	row = add_row(rec, &native->budgets, sizeof(*row), REC_MAX_JVMS);
+	row = rec_rows_add(rec, &native->budgets, 1);
 	if (row)
 		row->jvm = jvm;
 	return row;
@@ -225,7 +181,7 @@ void rec_budget_event(struct recording *rec, const struct rec_budget_event *even
 	struct rec_native *native = rec_native_of(rec);
 	struct rec_budget_event *row;
 
-	row = native ? add_row(rec, &native->events, sizeof(*row), MAX_EVENTS) : NULL;
+	row = native ? rec_rows_add(rec, &native->events, 1) : NULL;
 	if (row)
 		*row = *event;
 }
@@ -243,7 +199,7 @@ void rec_native_suspect(struct recording *rec, const struct rec_native_suspect *
 	struct rec_native *native = rec_native_of(rec);
 	struct rec_native_suspect *row;
 
-	row = native ? add_row(rec, &native->suspects, sizeof(*row), REC_MAX_NATIVE_SITES) : NULL;
+	row = native ? rec_rows_add(rec, &native->suspects, 1) : NULL;
 	if (row)
 		*row = *suspect;
 }
@@ -294,8 +250,7 @@ void rec_native_free(struct rec_native *native)
 {
 	if (!native)
 		return;
-	free(native->sites.items);
-	map64_free(&native->by_key);
+	table_free(&native->sites);
 	table_free(&native->calls);
 	free(native->counts.items);
 	free(native->budgets.items);
@@ -307,11 +262,13 @@ void rec_native_free(struct rec_native *native)
 void rec_native_each_stack(struct recording *rec, uint32_t (*change)(uint32_t stack, void *ctx),
 			   void *ctx)
 {
-	struct rec_native_site *sites = rec->native ? rec->native->sites.items : NULL;
 	struct rec_native_suspect *suspects = rec->native ? rec->native->suspects.items : NULL;
 
-	for (uint32_t i = 0; sites && i < rec->native->sites.count; i++)
-		sites[i].stack = change(sites[i].stack, ctx);
+	for (uint32_t id = 1; rec->native && id <= rec->native->sites.count; id++) {
+		struct rec_native_site *site = table_get(&rec->native->sites, id);
+
+		site->stack = change(site->stack, ctx);
+	}
 	for (uint32_t i = 0; suspects && i < rec->native->suspects.count; i++)
 		suspects[i].stack = change(suspects[i].stack, ctx);
 }

@@ -17,9 +17,11 @@ struct recording;
  * the recording. The totals native_alloc and native_live have the same by stack and tag alone.
  */
 
-#define REC_NATIVE_LIBC_TAG  "libc" /* of what others than the VM allocate */
-#define REC_MAX_NATIVE_SITES (1u << 18)
-#define REC_NATIVE_AGES	     8 /* of live blocks: below 1 s, 10 s, 1 min, 10 min, 1 h, 1 d, above */
+#define REC_NATIVE_LIBC_TAG   "libc" /* of what others than the VM allocate */
+#define REC_MAX_NATIVE_SITES  (1u << 18)
+#define REC_MAX_BUDGET_EVENTS (1u << 16)
+#define REC_NATIVE_AGES \
+	8 /* of live blocks: below 1 s, 10 s, 1 min, 10 min, 1 h, 1 d, 1 week, above */
 
 enum rec_native_use {
 	REC_NATIVE_HEAP,	 /* malloc */
@@ -60,7 +62,7 @@ void rec_native_site_add(struct rec_native_site *to, const struct rec_native_sit
 
 /*
  * Adds to the site of the same JVM, stack, tag and use, made when it is new. Returns the id, 0 when
- * memory is out or there are too many.
+ * memory is out or there are too many, which the quality "info" counts.
  */
 uint32_t rec_native_site(struct recording *rec, const struct rec_native_site *site);
 /* Sets all numbers of a JVM's sites to 0: they are told anew. */
@@ -69,13 +71,8 @@ struct rec_native_site *rec_native_site_get(const struct recording *rec, uint32_
 uint32_t rec_native_site_count(const struct recording *rec);
 
 /* What the kernel counted, of a JVM. */
-struct rec_native_count {
-	uint32_t jvm;
-	uint32_t name; /* string id */
-	uint64_t value;
-};
 void rec_native_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t value);
-const struct rec_native_count *rec_native_counts(const struct recording *rec, size_t *count);
+const struct rec_count *rec_native_counts(const struct recording *rec, size_t *count);
 
 /* ---- the budget of probes */
 

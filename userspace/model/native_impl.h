@@ -2,23 +2,15 @@
 #ifndef JVMSCOPE_MODEL_NATIVE_IMPL_H
 #define JVMSCOPE_MODEL_NATIVE_IMPL_H
 
-#include "base/map64.h"
 #include "model/native.h"
+#include "model/recording_impl.h"
 #include "model/table.h"
 
 /* Inside of model/native*.c. */
 
-/* Rows of one size, in the order they were added. */
-struct rec_rows {
-	void *items; /* owned */
-	uint32_t count;
-	uint32_t capacity;
-};
-
 struct rec_native {
-	struct rec_rows sites;
-	struct map64 by_key; /* of sites, to their ids */
-	struct table calls;  /* of struct rec_native_calls */
+	struct table sites; /* of struct rec_native_site */
+	struct table calls; /* of struct rec_native_calls */
 	struct rec_rows counts;
 	struct rec_rows budgets;
 	struct rec_rows events;

@@ -113,6 +113,14 @@ uint32_t rec_stack(struct recording *rec, const uint32_t *frames, size_t count,
 struct rec_stack rec_stack_get(const struct recording *rec, uint32_t id);
 uint32_t rec_stack_count(const struct recording *rec);
 
+/* ---- counters of a JVM by name, of which classes.h and native.h have some */
+
+struct rec_count {
+	uint32_t jvm;
+	uint32_t name; /* string id: "loaded", "attempts" */
+	uint64_t value;
+};
+
 /* ---- class-name rules: what model/filter.h found; exporters only read it */
 
 /* A rule that matched a class of the recording. */

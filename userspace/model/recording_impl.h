@@ -99,6 +99,26 @@ void *rec_grow(struct recording *rec, void *rows, uint32_t *capacity, size_t nee
 uint32_t rec_table_add(struct recording *rec, struct table *table, const void *row, uint32_t max,
 		       bool *full);
 
+/*
+ * Rows of one size, in the order they were added. The first three are set before the first add,
+ * everything else starts zeroed.
+ */
+struct rec_rows {
+	size_t row_size;
+	uint32_t max;
+	const char *over_limit; /* what rows beyond max are counted as; NULL: by who adds them */
+	void *items;		/* owned */
+	uint32_t count;
+	uint32_t capacity;
+};
+
+/* The first of some more rows, all zeroed; NULL when memory is out, or there would be over max. */
+void *rec_rows_add(struct recording *rec, struct rec_rows *rows, uint32_t more);
+
+/* Of rows of struct rec_count: sets that of a JVM and name, which is added when it is new. */
+void rec_count_set(struct recording *rec, struct rec_rows *rows, uint32_t jvm, const char *name,
+		   uint64_t value);
+
 /* For rec_samples_drop(): the kept ledgers. */
 void rec_ledgers_drop(struct recording *rec);
 
