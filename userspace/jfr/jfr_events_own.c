@@ -125,6 +125,7 @@ static const struct jfr_field class_file[] = {
 
 /* struct rec_count, of classes: what was counted until now. */
 static const struct jfr_field class_count[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
 	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
 	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
 };

@@ -16,8 +16,7 @@
 #define ROWS_AT_LEAST	64
 #define LOST_EVENT_SIZE 20 /* jdk.DataLoss is in bytes: those of the samples that are missing */
 
-/* rows with room for [at], new ones zeroed; NULL when memory is out, which is remembered. */
-static void *reach(struct jfr_writer *w, void *rows, size_t *capacity, size_t at, size_t row_size)
+void *jfr_reach(struct jfr_writer *w, void *rows, size_t *capacity, size_t at, size_t row_size)
 {
 	size_t larger = at + at / 2 + ROWS_AT_LEAST;
 	uint8_t *moved;
@@ -34,7 +33,7 @@ static void *reach(struct jfr_writer *w, void *rows, size_t *capacity, size_t at
 	return moved;
 }
 
-static size_t begin(struct jfr_writer *w, enum jfr_type_id type, int64_t time_ns)
+size_t jfr_begin(struct jfr_writer *w, enum jfr_type_id type, int64_t time_ns)
 {
 	size_t at = jfr_begin_event(&w->bytes, type);
 
@@ -62,7 +61,7 @@ static void put_string(struct jfr_writer *w, const struct recording *rec, uint32
 static void put_active_recording(struct jfr_writer *w)
 {
 	const struct jfr_writer_options *options = &w->options;
-	size_t at = begin(w, JFR_ACTIVE_RECORDING, w->start_ns);
+	size_t at = jfr_begin(w, JFR_ACTIVE_RECORDING, w->start_ns);
 
 	put_long(w, RECORDING_ID);
 	jfr_put_text(&w->bytes, "jvmscope");
@@ -79,7 +78,7 @@ static void put_active_recording(struct jfr_writer *w)
 static void put_setting(struct jfr_writer *w, enum jfr_type_id type, const char *name,
 			const char *value)
 {
-	size_t at = begin(w, JFR_ACTIVE_SETTING, w->start_ns);
+	size_t at = jfr_begin(w, JFR_ACTIVE_SETTING, w->start_ns);
 
 	put_long(w, type);
 	jfr_put_text(&w->bytes, name);
@@ -116,7 +115,7 @@ static void put_settings(struct jfr_writer *w, const struct recording *rec)
 
 static void put_jvm(struct jfr_writer *w, const struct recording *rec, const struct rec_jvm *jvm)
 {
-	size_t at = begin(w, JFR_JVM_INFORMATION, w->start_ns);
+	size_t at = jfr_begin(w, JFR_JVM_INFORMATION, w->start_ns);
 
 	jfr_put_text(&w->bytes, "HotSpot");
 	put_string(w, rec, jvm->version);
@@ -127,7 +126,7 @@ static void put_jvm(struct jfr_writer *w, const struct recording *rec, const str
 	put_long(w, jvm->pid);
 	end(w, at);
 
-	at = begin(w, JFR_JVM, w->start_ns);
+	at = jfr_begin(w, JFR_JVM, w->start_ns);
 	put_long(w, jvm->pid);
 	put_long(w, jvm->container_pid);
 	jfr_put_int(&w->bytes, jvm->major);
@@ -142,7 +141,7 @@ static void put_jvm(struct jfr_writer *w, const struct recording *rec, const str
 
 	if (!jvm->version)
 		return;
-	at = begin(w, JFR_INITIAL_SYSTEM_PROPERTY, w->start_ns);
+	at = jfr_begin(w, JFR_INITIAL_SYSTEM_PROPERTY, w->start_ns);
 	jfr_put_text(&w->bytes, "java.vm.version");
 	put_string(w, rec, jvm->version);
 	end(w, at);
@@ -160,7 +159,7 @@ static bool is_same(const struct rec_jvm *a, const struct rec_jvm *b)
 void jfr_put_jvms(struct jfr_writer *w, const struct recording *rec)
 {
 	uint32_t count = rec_jvm_count(rec);
-	struct rec_jvm *rows = reach(w, w->jvms, &w->jvm_capacity, count, sizeof(*rows));
+	struct rec_jvm *rows = jfr_reach(w, w->jvms, &w->jvm_capacity, count, sizeof(*rows));
 
 	if (!rows)
 		return;
@@ -182,12 +181,12 @@ static void put_machine(struct jfr_writer *w, const struct recording *rec)
 	char text[256];
 	size_t at;
 
-	at = begin(w, JFR_OS_INFORMATION, w->start_ns);
+	at = jfr_begin(w, JFR_OS_INFORMATION, w->start_ns);
 	snprintf(text, sizeof(text), "Linux %s", rec_text(rec, meta->kernel_release));
 	jfr_put_text(&w->bytes, text);
 	end(w, at);
 
-	at = begin(w, JFR_CPU_INFORMATION, w->start_ns);
+	at = jfr_begin(w, JFR_CPU_INFORMATION, w->start_ns);
 	put_string(w, rec, meta->machine);
 	jfr_put_text(&w->bytes, NULL);
 	jfr_put_int(&w->bytes, 0); /* sockets: not known */
@@ -212,7 +211,7 @@ void jfr_count_load(struct jfr_writer *w, const struct recording *rec,
 {
 	struct rec_stack stack = rec_stack_get(rec, sample->key.stack);
 	struct jfr_load *rows =
-		reach(w, w->loads, &w->load_capacity, sample->key.thread, sizeof(*rows));
+		jfr_reach(w, w->loads, &w->load_capacity, sample->key.thread, sizeof(*rows));
 	bool in_kernel =
 		stack.count && rec_frame_get(rec, stack.frames[0])->kind == REC_FRAME_KERNEL;
 
@@ -248,7 +247,7 @@ static void put_loads(struct jfr_writer *w, const struct recording *rec, int64_t
 			continue;
 		sum.user_ns += load->user_ns;
 		sum.system_ns += load->system_ns;
-		at = begin(w, JFR_THREAD_CPU_LOAD, end_ns);
+		at = jfr_begin(w, JFR_THREAD_CPU_LOAD, end_ns);
 		put_long(w, jfr_pools_thread(w->pools, rec, id));
 		jfr_put_float(&w->bytes, share(load->user_ns, all_ns));
 		jfr_put_float(&w->bytes, share(load->system_ns, all_ns));
@@ -256,7 +255,7 @@ static void put_loads(struct jfr_writer *w, const struct recording *rec, int64_t
 		*load = (struct jfr_load){ 0 };
 	}
 	/* The last event: Hotpath takes the time of the last event for the recording's end. */
-	at = begin(w, JFR_CPU_LOAD, end_ns);
+	at = jfr_begin(w, JFR_CPU_LOAD, end_ns);
 	jfr_put_float(&w->bytes, share(sum.user_ns, all_ns));
 	jfr_put_float(&w->bytes, share(sum.system_ns, all_ns));
 	jfr_put_float(&w->bytes, machine_load < 0 ? NAN : (float)machine_load);
@@ -275,7 +274,7 @@ static void put_threads(struct jfr_writer *w, const struct recording *rec, int64
 {
 	uint32_t count = rec_thread_count(rec);
 	struct jfr_thread_said *rows =
-		reach(w, w->threads, &w->thread_capacity, count, sizeof(*rows));
+		jfr_reach(w, w->threads, &w->thread_capacity, count, sizeof(*rows));
 
 	if (!rows)
 		return;
@@ -286,7 +285,7 @@ static void put_threads(struct jfr_writer *w, const struct recording *rec, int64
 
 		if (!has_more(thread, &rows[id]))
 			continue;
-		at = begin(w, JFR_THREAD_TIME, end_ns);
+		at = jfr_begin(w, JFR_THREAD_TIME, end_ns);
 		put_long(w, jfr_pools_thread(w->pools, rec, id));
 		put_long(w, (int64_t)(thread->cpu_ns - rows[id].cpu_ns));
 		for (int state = 0; state < REC_STATE_NR; state++)
@@ -307,7 +306,7 @@ static void put_quality(struct jfr_writer *w, const struct recording *rec, int64
 	};
 	size_t count, at;
 	const struct rec_quality_row *row = rec_quality_rows(rec, &count);
-	uint64_t *said = reach(w, w->quality, &w->quality_capacity, count, sizeof(*said));
+	uint64_t *said = jfr_reach(w, w->quality, &w->quality_capacity, count, sizeof(*said));
 
 	if (!said)
 		return;
@@ -315,7 +314,7 @@ static void put_quality(struct jfr_writer *w, const struct recording *rec, int64
 	for (size_t i = 0; i < count; i++, row++) {
 		if (row->count == said[i] && i < w->quality_count)
 			continue;
-		at = begin(w, JFR_QUALITY, end_ns);
+		at = jfr_begin(w, JFR_QUALITY, end_ns);
 		jfr_put_text(&w->bytes, groups[row->group]);
 		jfr_put_text(&w->bytes, row->name);
 		put_long(w, (int64_t)(row->count - said[i]));
@@ -332,7 +331,7 @@ static void put_losses(struct jfr_writer *w, const struct recording *rec, int64_
 
 	if (lost <= w->lost)
 		return;
-	at = begin(w, JFR_DATA_LOSS, end_ns);
+	at = jfr_begin(w, JFR_DATA_LOSS, end_ns);
 	put_long(w, (int64_t)((lost - w->lost) * LOST_EVENT_SIZE));
 	put_long(w, (int64_t)(lost * LOST_EVENT_SIZE));
 	end(w, at);
@@ -342,7 +341,7 @@ static void put_losses(struct jfr_writer *w, const struct recording *rec, int64_
 static void put_recording(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
 {
 	const struct rec_meta *meta = rec_meta_get(rec);
-	size_t at = begin(w, JFR_RECORDING, end_ns);
+	size_t at = jfr_begin(w, JFR_RECORDING, end_ns);
 
 	put_string(w, rec, meta->tool_version);
 	put_string(w, rec, meta->host_name);
@@ -369,7 +368,7 @@ static void put_recording(struct jfr_writer *w, const struct recording *rec, int
 static void put_rule(struct jfr_writer *w, const struct recording *rec, uint32_t id, int64_t end_ns)
 {
 	const struct rec_rule *rule = rec_rule_get(rec, id);
-	size_t at = begin(w, JFR_FILTER_RULE, end_ns);
+	size_t at = jfr_begin(w, JFR_FILTER_RULE, end_ns);
 
 	put_long(w, rule->number);
 	put_string(w, rec, rule->text);
@@ -387,7 +386,7 @@ static void put_filter(struct jfr_writer *w, const struct recording *rec, int64_
 
 	if (!filter->mode || w->filter_said)
 		return;
-	at = begin(w, JFR_FILTER, end_ns);
+	at = jfr_begin(w, JFR_FILTER, end_ns);
 	put_string(w, rec, filter->mode);
 	put_string(w, rec, filter->trie);
 	put_long(w, (int64_t)filter->application);

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
-
 #include "jfr/jfr_events.h"
 #include "jfr/jfr_write_impl.h"
 #include "model/classes.h"
@@ -10,14 +7,6 @@
 
 /* What was said of a row. */
 enum said { SAID_LOAD = 1, SAID_UNLOAD = 2 };
-
-static size_t begin(struct jfr_writer *w, enum jfr_type_id type, int64_t time_ns)
-{
-	size_t at = jfr_begin_event(&w->bytes, type);
-
-	jfr_put_long(&w->bytes, jfr_ticks(w, time_ns));
-	return at;
-}
 
 /* What such events begin with, behind their time. */
 static void put_context(struct jfr_writer *w, const struct recording *rec,
@@ -37,7 +26,7 @@ static void put_names(struct jfr_writer *w, const struct recording *rec,
 static void put_load(struct jfr_writer *w, const struct recording *rec,
 		     const struct rec_class *class)
 {
-	size_t at = begin(w, JFR_CLASS_LOAD, class->time_ns - (int64_t) class->duration_ns);
+	size_t at = jfr_begin(w, JFR_CLASS_LOAD, class->time_ns - (int64_t) class->duration_ns);
 
 	jfr_put_long(&w->bytes, class->duration_ns);
 	put_context(w, rec, class);
@@ -46,7 +35,7 @@ static void put_load(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_long(&w->bytes, jfr_pools_loader(w->pools, rec, class->loader));
 	jfr_end_event(&w->bytes, at);
 
-	at = begin(w, JFR_CLASS_DEFINE, class->time_ns);
+	at = jfr_begin(w, JFR_CLASS_DEFINE, class->time_ns);
 	put_context(w, rec, class);
 	put_names(w, rec, class);
 	jfr_end_event(&w->bytes, at);
@@ -55,7 +44,7 @@ static void put_load(struct jfr_writer *w, const struct recording *rec,
 static void put_file(struct jfr_writer *w, const struct recording *rec,
 		     const struct rec_class *class)
 {
-	size_t at = begin(w, JFR_CLASS_FILE, class->time_ns);
+	size_t at = jfr_begin(w, JFR_CLASS_FILE, class->time_ns);
 
 	put_context(w, rec, class);
 	put_names(w, rec, class);
@@ -73,7 +62,7 @@ static void put_file(struct jfr_writer *w, const struct recording *rec,
 static void put_unload(struct jfr_writer *w, const struct recording *rec,
 		       const struct rec_class *class)
 {
-	size_t at = begin(w, JFR_CLASS_UNLOAD, class->end_time_ns);
+	size_t at = jfr_begin(w, JFR_CLASS_UNLOAD, class->end_time_ns);
 
 	/* Whose thread it is, the VM's, is not kept. */
 	jfr_put_long(&w->bytes, 0);
@@ -85,54 +74,43 @@ static void put_counts(struct jfr_writer *w, const struct recording *rec, int64_
 {
 	size_t count, at;
 	const struct rec_count *counts = rec_class_counts(rec, &count);
+	const struct rec_jvm *jvm;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!counts[i].value)
 			continue;
-		at = begin(w, JFR_CLASS_COUNT, end_ns);
+		jvm = rec_jvm_get(rec, counts[i].jvm);
+		at = jfr_begin(w, JFR_CLASS_COUNT, end_ns);
+		jfr_put_long(&w->bytes, jvm ? (uint64_t)jvm->pid : 0);
 		jfr_put_text(&w->bytes, rec_text(rec, counts[i].name));
 		jfr_put_long(&w->bytes, counts[i].value);
 		jfr_end_event(&w->bytes, at);
 	}
 }
 
-/* Room for what is said of each row. Returns whether there is. */
-static bool reach(struct jfr_writer *w, size_t count)
-{
-	size_t larger = count + count / 2 + 1024;
-	uint8_t *rows;
-
-	if (count <= w->class_capacity)
-		return true;
-	rows = realloc(w->classes, larger);
-	if (!rows) {
-		w->failed = true;
-		return false;
-	}
-	memset(rows + w->class_capacity, 0, larger - w->class_capacity);
-	w->classes = rows;
-	w->class_capacity = larger;
-	return true;
-}
-
 void jfr_put_classes(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
 {
 	uint32_t count = rec_class_count(rec);
+	uint8_t *said;
 
-	if (!rec_has_classes(rec) || !reach(w, count))
+	if (!rec_has_classes(rec))
 		return;
+	said = jfr_reach(w, w->classes, &w->class_capacity, count, sizeof(*said));
+	if (!said)
+		return;
+	w->classes = said;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct rec_class *class = rec_class_get(rec, i + 1);
 
-		if (!(w->classes[i] & SAID_LOAD)) {
+		if (!(said[i] & SAID_LOAD)) {
 			if (!(class->flags & REC_CLASS_REDEFINED))
 				put_load(w, rec, class);
 			put_file(w, rec, class);
-			w->classes[i] |= SAID_LOAD;
+			said[i] |= SAID_LOAD;
 		}
-		if (class->end_time_ns && !(w->classes[i] & SAID_UNLOAD)) {
+		if (class->end_time_ns && !(said[i] & SAID_UNLOAD)) {
 			put_unload(w, rec, class);
-			w->classes[i] |= SAID_UNLOAD;
+			said[i] |= SAID_UNLOAD;
 		}
 	}
 	put_counts(w, rec, end_ns);

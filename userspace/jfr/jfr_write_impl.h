@@ -63,6 +63,13 @@ struct jfr_writer {
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
 
+/* Begins an event, with its time. Returns where, for jfr_end_event(). */
+size_t jfr_begin(struct jfr_writer *writer, enum jfr_type_id type, int64_t time_ns);
+
+/* rows with room for [at], new ones zeroed; NULL when memory is out, which is remembered. */
+void *jfr_reach(struct jfr_writer *writer, void *rows, size_t *capacity, size_t at,
+		size_t row_size);
+
 /* ---- jfr_write_around.c: the events before and behind the samples of a segment */
 
 /* The first event of a chunk, which is short: see jfr_write.h. */

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "jfr/jfr_events.h"
 #include "jfr/jfr_write_impl.h"
 #include "model/ledger.h"
 
 /* Events of memory ledgers: one of each kind for each reading that is not said yet. */
 
-static size_t begin(struct jfr_writer *w, enum jfr_type_id type, int64_t time_ns)
-{
-	size_t at = jfr_begin_event(&w->bytes, type);
-
-	jfr_put_long(&w->bytes, jfr_ticks(w, time_ns));
-	return at;
-}
-
 static void put_resident(struct jfr_writer *w, const struct rec_ledger *ledger)
 {
-	size_t at = begin(w, JFR_RESIDENT_SET_SIZE, ledger->time_ns);
+	size_t at = jfr_begin(w, JFR_RESIDENT_SET_SIZE, ledger->time_ns);
 
 	jfr_put_long(&w->bytes, ledger->rss_bytes);
 	jfr_put_long(&w->bytes, ledger->rss_peak_bytes);
@@ -29,7 +23,7 @@ static void put_lines(struct jfr_writer *w, const struct recording *rec,
 
 	for (int line = 0; line < REC_LINE_NR; line++) {
 		const struct rec_ledger_row *row = &ledger->lines[line];
-		size_t at = begin(w, JFR_LEDGER, ledger->time_ns);
+		size_t at = jfr_begin(w, JFR_LEDGER, ledger->time_ns);
 
 		jfr_put_long(&w->bytes, jvm ? (uint64_t)jvm->pid : 0);
 		jfr_put_text(&w->bytes, rec_line_info((enum rec_line)line)->name);
@@ -45,7 +39,7 @@ static void put_lines(struct jfr_writer *w, const struct recording *rec,
 static void put_usage(struct jfr_writer *w, int64_t time_ns, uint32_t type, uint64_t reserved,
 		      uint64_t committed)
 {
-	size_t at = begin(w, JFR_NATIVE_MEMORY_USAGE, time_ns);
+	size_t at = jfr_begin(w, JFR_NATIVE_MEMORY_USAGE, time_ns);
 
 	jfr_put_long(&w->bytes, type);
 	jfr_put_long(&w->bytes, reserved);
@@ -56,7 +50,7 @@ static void put_usage(struct jfr_writer *w, int64_t time_ns, uint32_t type, uint
 static void put_usage_total(struct jfr_writer *w, int64_t time_ns, uint64_t reserved,
 			    uint64_t committed)
 {
-	size_t at = begin(w, JFR_NATIVE_MEMORY_USAGE_TOTAL, time_ns);
+	size_t at = jfr_begin(w, JFR_NATIVE_MEMORY_USAGE_TOTAL, time_ns);
 
 	jfr_put_long(&w->bytes, reserved);
 	jfr_put_long(&w->bytes, committed);
@@ -95,25 +89,39 @@ static void put_lines_as_tags(struct jfr_writer *w, const struct rec_ledger *led
 	put_usage_total(w, ledger->time_ns, reserved, committed);
 }
 
+/* What other tags have arenas made of: it is counted with them. */
+#define ARENA_CHUNK "Arena Chunk"
+
+static uint64_t malloced_by(const struct recording *rec, const struct rec_nmt *tag,
+			    uint64_t all_arenas)
+{
+	uint64_t bytes = tag->malloc_bytes + tag->arena_bytes;
+
+	if (strcmp(rec_text(rec, tag->tag), ARENA_CHUNK) != 0)
+		return bytes;
+	return bytes > all_arenas ? bytes - all_arenas : 0;
+}
+
 /* As the JDK's own events count: blocks and arenas are both reserved and committed. */
 static void put_tags(struct jfr_writer *w, const struct recording *rec,
 		     const struct rec_ledger *ledger)
 {
-	uint64_t reserved = 0, committed = 0, malloced;
+	uint64_t reserved = 0, committed = 0, arenas = 0, malloced;
 
 	if (!ledger->nmt_count) {
 		put_lines_as_tags(w, ledger);
 		return;
 	}
+	for (size_t i = 0; i < ledger->nmt_count; i++)
+		arenas += ledger->nmt[i].arena_bytes;
 	for (size_t i = 0; i < ledger->nmt_count; i++) {
 		const struct rec_nmt *tag = &ledger->nmt[i];
 
-		malloced = tag->malloc_bytes + tag->arena_bytes;
+		malloced = malloced_by(rec, tag, arenas);
 		put_usage(w, ledger->time_ns, jfr_pools_nmt_type(w->pools, rec_text(rec, tag->tag)),
 			  malloced + tag->reserved, malloced + tag->committed);
-		/* Arenas are made of blocks that are counted as such. */
-		reserved += tag->malloc_bytes + tag->reserved;
-		committed += tag->malloc_bytes + tag->committed;
+		reserved += malloced + tag->reserved;
+		committed += malloced + tag->committed;
 	}
 	put_usage_total(w, ledger->time_ns, reserved, committed);
 }

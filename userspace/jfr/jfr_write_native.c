@@ -95,9 +95,8 @@ static void read_totals(struct jfr_writer *w, const struct recording *rec)
 static size_t begin(struct jfr_writer *w, enum jfr_type_id type, int64_t time_ns,
 		    uint32_t stack_constant)
 {
-	size_t at = jfr_begin_event(&w->bytes, type);
+	size_t at = jfr_begin(w, type, time_ns);
 
-	jfr_put_long(&w->bytes, jfr_ticks(w, time_ns));
 	jfr_put_long(&w->bytes, 0); /* no thread: a site has many */
 	jfr_put_long(&w->bytes, stack_constant);
 	return at;
