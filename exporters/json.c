@@ -28,14 +28,6 @@ struct document {
 	size_t text_size;
 };
 
-static void write_index(struct json_stream *json, uint32_t id)
-{
-	if (id)
-		json_unsigned(json, id - 1);
-	else
-		json_null(json);
-}
-
 /* ---- strings */
 
 static bool is_java(const struct rec_method *method)
@@ -246,8 +238,7 @@ static void write_quality(struct document *doc)
 	json_key_unsigned(json, "own_rss_bytes", meta->own_rss_bytes);
 	json_key_unsigned(json, "own_map_bytes", meta->own_map_bytes);
 	json_key_unsigned(json, "frequency_hz", meta->frequency_hz);
-	json_key(json, "achieved_hz");
-	json_decimal(json, meta->achieved_hz);
+	json_key_decimal(json, "achieved_hz", meta->achieved_hz);
 	json_key_text_or_null(json, "clock", rec_text(rec, meta->clock));
 	json_key_unsigned(json, "bpf_ns", meta->bpf_ns);
 	json_key_unsigned(json, "target_cpu_ns", meta->target_cpu_ns);
@@ -268,7 +259,7 @@ static void write_rule_of(struct document *doc, uint32_t method)
 		json_unsigned(&doc->json, rule->number);
 	else
 		json_null(&doc->json);
-	write_index(&doc->json, id);
+	json_index(&doc->json, id);
 }
 
 static void write_frame(struct document *doc, const struct rec_frame *frame)
@@ -278,13 +269,13 @@ static void write_frame(struct document *doc, const struct rec_frame *frame)
 
 	json_array(json);
 	json_text(json, rec_kind_name(frame->kind));
-	write_index(json, doc->method_at[frame->method]);
+	json_index(json, doc->method_at[frame->method]);
 	json_signed(json, frame->line);
 	json_signed(json, frame->bci);
-	write_index(json, doc->string_at[method->signature]);
-	write_index(json, doc->string_at[method->file]);
-	write_index(json, doc->string_at[method->raw_class]);
-	write_index(json, doc->string_at[method->module]);
+	json_index(json, doc->string_at[method->signature]);
+	json_index(json, doc->string_at[method->file]);
+	json_index(json, doc->string_at[method->raw_class]);
+	json_index(json, doc->string_at[method->module]);
 	json_unsigned(json, frame->offset);
 	write_rule_of(doc, frame->method);
 	json_array_end(json);
@@ -305,7 +296,7 @@ static void write_stack(struct document *doc, uint32_t id)
 
 	json_array(&doc->json);
 	for (uint32_t i = 0; i < stack.count; i++)
-		write_index(&doc->json, stack.frames[i]);
+		json_index(&doc->json, stack.frames[i]);
 	json_array_end(&doc->json);
 }
 
@@ -385,9 +376,9 @@ static void write_total(struct document *doc, const struct rec_total *total)
 	struct json_stream *json = &doc->json;
 
 	json_array(json);
-	write_index(json, total->key.stack);
-	write_index(json, total->key.thread);
-	write_index(json, doc->string_at[total->key.label]);
+	json_index(json, total->key.stack);
+	json_index(json, total->key.thread);
+	json_index(json, doc->string_at[total->key.label]);
 	json_signed(json, total->count);
 	json_signed(json, total->value);
 	json_array_end(json);
@@ -405,8 +396,7 @@ static void write_profile(struct document *doc, const uint32_t *order, size_t fi
 	json_map(json);
 	json_key_text(json, "metric", info->name);
 	json_key_text(json, "unit", info->unit);
-	json_key(json, "jvm");
-	write_index(json, key->jvm);
+	json_key_index(json, "jvm", key->jvm);
 	json_key(json, "samples");
 	json_array(json);
 	for (size_t i = first; i < end && !json->err; i++)
@@ -468,8 +458,7 @@ static void write_thread(struct document *doc, const struct rec_thread *thread, 
 	struct json_stream *json = &doc->json;
 
 	json_map(json);
-	json_key(json, "jvm");
-	write_index(json, thread->jvm);
+	json_key_index(json, "jvm", thread->jvm);
 	json_key_signed(json, "tid", thread->tid);
 	json_key_text(json, "name", rec_text(doc->rec, thread->name));
 	json_key_text_or_null(json, "group", rec_text(doc->rec, thread->group));

@@ -8,39 +8,10 @@
 #include "model/classes.h"
 #include "model/recording.h"
 
-/* Ids of the recording are 1..count and 0 for none; the file has 0-based indexes and null. */
-static void key_index(struct json_stream *json, const char *key, uint32_t id)
+/* null for what was not seen, or did not happen. */
+static void key_seen(struct json_stream *json, const char *key, int64_t value)
 {
-	json_key(json, key);
-	if (id)
-		json_unsigned(json, id - 1);
-	else
-		json_null(json);
-}
-
-/* null for what was not seen. */
-static void key_time(struct json_stream *json, const char *key, int64_t time_ns)
-{
-	json_key(json, key);
-	if (time_ns)
-		json_signed(json, time_ns);
-	else
-		json_null(json);
-}
-
-static void key_known(struct json_stream *json, const char *key, uint64_t value, bool known)
-{
-	json_key(json, key);
-	if (known)
-		json_unsigned(json, value);
-	else
-		json_null(json);
-}
-
-static void key_bool(struct json_stream *json, const char *key, bool value)
-{
-	json_key(json, key);
-	json_bool(json, value);
+	json_key_signed_or_null(json, key, value, value);
 }
 
 static void key_string(struct json_stream *json, const struct recording *rec, const char *key,
@@ -77,7 +48,7 @@ static void write_agents(struct json_stream *json, const struct recording *rec, 
 		json_map(json);
 		key_string(json, rec, "option", agents[i].text);
 		json_key_signed(json, "time_ns", agents[i].time_ns);
-		key_known(json, "premain_ns", agents[i].premain_ns, agents[i].premain_ns);
+		key_seen(json, "premain_ns", (int64_t)agents[i].premain_ns);
 		json_map_end(json);
 	}
 	json_array_end(json);
@@ -92,11 +63,11 @@ static void write_start(struct json_stream *json, const struct recording *rec, u
 
 	if (!start)
 		start = &nothing;
-	key_time(json, "initialized_time_ns", start->initialized_ns);
-	key_time(json, "main_time_ns", start->main_ns);
-	key_known(json, "start_to_main_ns", (uint64_t)(start->main_ns - began_ns),
-		  start->main_ns > began_ns);
-	key_time(json, "first_hook_time_ns", start->first_hook_ns);
+	key_seen(json, "initialized_time_ns", start->initialized_ns);
+	key_seen(json, "main_time_ns", start->main_ns);
+	json_key_signed_or_null(json, "start_to_main_ns", start->main_ns - began_ns,
+				start->main_ns > began_ns);
+	key_seen(json, "first_hook_time_ns", start->first_hook_ns);
 }
 
 static void write_jvms(struct json_stream *json, const struct recording *rec)
@@ -105,7 +76,7 @@ static void write_jvms(struct json_stream *json, const struct recording *rec)
 	json_array(json);
 	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec); jvm++) {
 		json_map(json);
-		key_index(json, "jvm", jvm);
+		json_key_index(json, "jvm", jvm);
 		write_counts(json, rec, jvm);
 		write_start(json, rec, jvm);
 		write_agents(json, rec, jvm);
@@ -125,7 +96,7 @@ static void write_rules(struct json_stream *json, const struct recording *rec)
 	json_array(json);
 	for (size_t i = 0; i < count && !json->err; i++) {
 		json_map(json);
-		key_index(json, "jvm", rules[i].jvm);
+		json_key_index(json, "jvm", rules[i].jvm);
 		key_string(json, rec, "rule", rules[i].text);
 		json_key_unsigned(json, "number", rules[i].number);
 		json_key_unsigned(json, "loaded", rules[i].loaded);
@@ -147,14 +118,14 @@ static void write_loaders(struct json_stream *json, const struct recording *rec)
 		const struct rec_loader *loader = rec_loader_get(rec, id);
 
 		json_map(json);
-		key_index(json, "jvm", loader->jvm);
+		json_key_index(json, "jvm", loader->jvm);
 		key_string(json, rec, "class", loader->type);
 		key_string(json, rec, "name", loader->name);
 		json_key_unsigned(json, "address", loader->address);
 		json_key_unsigned(json, "generation", loader->generation);
 		json_key_unsigned(json, "loaded", loader->loaded);
 		json_key_unsigned(json, "unloaded", loader->unloaded);
-		key_time(json, "end_time_ns", loader->end_time_ns);
+		key_seen(json, "end_time_ns", loader->end_time_ns);
 		json_map_end(json);
 	}
 	json_array_end(json);
@@ -168,10 +139,10 @@ static void write_sites(struct json_stream *json, const struct recording *rec)
 		const struct rec_class_site *site = rec_class_site_get(rec, id);
 
 		json_map(json);
-		key_index(json, "jvm", site->jvm);
+		json_key_index(json, "jvm", site->jvm);
 		key_string(json, rec, "pattern", site->pattern);
 		key_string(json, rec, "loader", site->loader_type);
-		key_index(json, "stack", site->stack);
+		json_key_index(json, "stack", site->stack);
 		json_key_unsigned(json, "loaded", site->loaded);
 		json_key_unsigned(json, "unloaded", site->unloaded);
 		json_key_unsigned(json, "bytes", site->bytes);
@@ -192,7 +163,7 @@ static void write_header(struct json_stream *json, const char *key,
 	json_key_unsigned(json, "constants", header->constants);
 	json_key_unsigned(json, "methods", header->methods);
 	json_key_unsigned(json, "methodrefs", header->methodrefs);
-	key_bool(json, "stack_map_table", header->frames);
+	json_key_bool(json, "stack_map_table", header->frames);
 	json_map_end(json);
 }
 
@@ -218,7 +189,7 @@ static void write_method(struct json_stream *json, const struct recording *rec,
 	json_key_unsigned(json, "calls_added", method->calls_added);
 	json_key_unsigned(json, "invokestatic_at_entry", method->calls_at_entry);
 	json_key_unsigned(json, "invokestatic_at_exit", method->calls_at_exit);
-	key_bool(json, "stack_map_recomputed", method->frames_changed);
+	json_key_bool(json, "stack_map_recomputed", method->frames_changed);
 	json_map_end(json);
 }
 
@@ -252,7 +223,7 @@ static void write_class_agents(struct json_stream *json, const struct recording 
 	json_array(json);
 	if (class->flags & REC_CLASS_HOOKED) {
 		json_map(json);
-		key_bool(json, "transformed", class->flags & REC_CLASS_TRANSFORMED);
+		json_key_bool(json, "transformed", class->flags & REC_CLASS_TRANSFORMED);
 		write_change(json, rec, class->change);
 		json_map_end(json);
 	}
@@ -267,11 +238,15 @@ static void write_phases(struct json_stream *json, const struct rec_class *class
 
 	json_key(json, "phases_ns");
 	json_map(json);
-	key_known(json, "parse", class->parse_ns, parsed);
-	key_known(json, "nested", class->nested_ns, parsed);
-	key_known(json, "transform", class->transform_ns, class->transform_ns);
-	key_known(json, "initialize", class->initialize_ns, class->initialize_ns);
-	key_known(json, "initialize_self", class->initialize_self_ns, class->initialize_ns);
+	json_key_signed_or_null(json, "parse", (int64_t) class->parse_ns, parsed);
+	json_key_signed_or_null(json, "nested", (int64_t) class->nested_ns, parsed);
+	key_seen(json, "transform", (int64_t) class->transform_ns);
+	/* Linking is between loading and initialization, and not told apart. */
+	json_key(json, "link");
+	json_null(json);
+	key_seen(json, "initialize", (int64_t) class->initialize_ns);
+	json_key_signed_or_null(json, "initialize_self", (int64_t) class->initialize_self_ns,
+				class->initialize_ns);
 	json_map_end(json);
 }
 
@@ -282,24 +257,25 @@ static void write_class(struct json_stream *json, const struct recording *rec,
 	bool has_bytes = class->bytes || class->bytes_after;
 
 	json_map(json);
-	key_index(json, "jvm", class->jvm);
+	json_key_index(json, "jvm", class->jvm);
 	json_key_text(json, "name", rec_text(rec, class->name));
 	key_string(json, rec, "loader", loader ? loader->type : 0);
-	key_index(json, "loader_id", class->loader);
+	json_key_index(json, "loader_id", class->loader);
 	key_string(json, rec, "source", class->source);
-	key_bool(json, "archived", class->flags & REC_CLASS_ARCHIVED);
-	key_bool(json, "hidden", class->flags & REC_CLASS_HIDDEN);
+	json_key_bool(json, "archived", class->flags & REC_CLASS_ARCHIVED);
+	json_key_bool(json, "hidden", class->flags & REC_CLASS_HIDDEN);
 	if (class->flags & REC_CLASS_NAME_CUT)
-		key_bool(json, "name_cut", true);
-	key_known(json, "bytes", class->bytes, has_bytes);
-	key_known(json, "bytes_after", class->bytes_after, has_bytes);
+		json_key_bool(json, "name_cut", true);
+	json_key_signed_or_null(json, "bytes", class->bytes, has_bytes);
+	json_key_signed_or_null(json, "bytes_after", class->bytes_after, has_bytes);
 	json_key_signed(json, "time_ns", class->time_ns);
-	key_time(json, "end_time_ns", class->end_time_ns);
-	key_known(json, "duration_ns", class->duration_ns, class->duration_ns);
+	key_seen(json, "end_time_ns", class->end_time_ns);
+	key_seen(json, "duration_ns", (int64_t) class->duration_ns);
 	write_phases(json, class);
 	write_class_agents(json, rec, class);
-	key_index(json, "thread", class->thread);
-	key_index(json, "stack", class->stack);
+	json_key_index(json, "rule", class->rule);
+	json_key_index(json, "thread", class->thread);
+	json_key_index(json, "stack", class->stack);
 	json_map_end(json);
 }
 
@@ -354,11 +330,11 @@ static void write_early(struct json_stream *json, const struct recording *rec)
 	json_array(json);
 	for (size_t i = 0; i < count && !json->err; i++) {
 		json_map(json);
-		key_index(json, "jvm", early[i].jvm);
+		json_key_index(json, "jvm", early[i].jvm);
 		key_string(json, rec, "name", early[i].name);
 		json_key_signed(json, "time_ns", early[i].time_ns);
 		json_key_unsigned(json, "initialize_ns", early[i].initialize_ns);
-		key_index(json, "stack", early[i].stack);
+		json_key_index(json, "stack", early[i].stack);
 		json_map_end(json);
 	}
 	json_array_end(json);

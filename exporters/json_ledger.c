@@ -14,19 +14,23 @@ static bool is_empty(const struct rec_ledger_row *row)
 	return !row->reserved && !row->committed && !row->resident && !row->swapped && !row->count;
 }
 
+static void key_row(struct json_stream *json, const char *prefix, const char *name, int64_t value)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s%s", prefix, name);
+	json_key_signed(json, key, value);
+}
+
 /* The plain names are of the end; start_ is before those of the start. */
 static void write_row(struct json_stream *json, const char *prefix,
 		      const struct rec_ledger_row *row)
 {
-	char key[64];
-
-#define KEY(text) (snprintf(key, sizeof(key), "%s%s", prefix, (text)), key)
-	json_key_signed(json, KEY("bytes"), row->resident);
-	json_key_unsigned(json, KEY("reserved_bytes"), row->reserved);
-	json_key_unsigned(json, KEY("committed_bytes"), row->committed);
-	json_key_unsigned(json, KEY("swapped_bytes"), row->swapped);
-	json_key_unsigned(json, KEY("count"), row->count);
-#undef KEY
+	key_row(json, prefix, "bytes", row->resident);
+	key_row(json, prefix, "reserved_bytes", (int64_t)row->reserved);
+	key_row(json, prefix, "committed_bytes", (int64_t)row->committed);
+	key_row(json, prefix, "swapped_bytes", (int64_t)row->swapped);
+	key_row(json, prefix, "count", (int64_t)row->count);
 }
 
 static void write_lines(struct json_stream *json, uint32_t jvm, const struct rec_ledger *first,

@@ -2,7 +2,6 @@
 #include "exporters/json_native.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "exporters/json_stream.h"
@@ -11,31 +10,6 @@
 #include "model/uncovered.h"
 
 #define SUSPECTS_MAX 100
-
-/* Ids of the recording are 1..count and 0 for none; the file has 0-based indexes and null. */
-static void key_index(struct json_stream *json, const char *key, uint32_t id)
-{
-	json_key(json, key);
-	if (id)
-		json_unsigned(json, id - 1);
-	else
-		json_null(json);
-}
-
-static void key_decimal(struct json_stream *json, const char *key, double value)
-{
-	json_key(json, key);
-	json_decimal(json, value);
-}
-
-static void key_known(struct json_stream *json, const char *key, int64_t value, bool known)
-{
-	json_key(json, key);
-	if (known)
-		json_signed(json, value);
-	else
-		json_null(json);
-}
 
 /* ---- sites, and their sums by tag */
 
@@ -52,16 +26,16 @@ static void write_numbers(struct json_stream *json, const struct recording *rec,
 	bool known = rec_native_live_known(rec, site->jvm),
 	     estimated = is_estimated(rec, site->jvm);
 
-	key_known(json, "live_bytes", rec_native_live_bytes(site), known);
-	key_known(json, "live_blocks", rec_native_live_blocks(site), known);
-	key_known(json, "alloc_bytes", site->allocated_bytes, estimated);
-	key_known(json, "alloc_count", site->allocated_blocks, estimated);
+	json_key_signed_or_null(json, "live_bytes", rec_native_live_bytes(site), known);
+	json_key_signed_or_null(json, "live_blocks", rec_native_live_blocks(site), known);
+	json_key_signed_or_null(json, "alloc_bytes", site->allocated_bytes, estimated);
+	json_key_signed_or_null(json, "alloc_count", site->allocated_blocks, estimated);
 	if (!estimated)
 		json_key_signed(json, "seen_bytes", site->allocated_bytes);
 	json_key_signed(json, "freed_bytes", site->freed_bytes);
 	json_key_signed(json, "freed_count", site->freed_blocks);
 	json_key_signed(json, "untracked_bytes", site->untracked_bytes);
-	key_decimal(json, "error_bytes", site->error_bytes);
+	json_key_decimal(json, "error_bytes", site->error_bytes);
 }
 
 static void write_site(struct json_stream *json, const struct recording *rec,
@@ -69,7 +43,7 @@ static void write_site(struct json_stream *json, const struct recording *rec,
 {
 	json_map(json);
 	json_key_unsigned(json, "jvm", site->jvm - 1);
-	key_index(json, "stack", site->stack);
+	json_key_index(json, "stack", site->stack);
 	json_key_text(json, "tag", rec_text(rec, site->tag));
 	json_key_text(json, "use", rec_native_use_name(site->use));
 	write_numbers(json, rec, site);
@@ -90,57 +64,10 @@ static void write_sites(struct json_stream *json, const struct recording *rec)
 	json_array_end(json);
 }
 
-/* A tag of a JVM, with the sums of its sites. */
-struct tag_sum {
-	struct rec_native_site sum;
-	int64_t unknown_frees;
-	double variance;
-};
-
-static void add_site(struct tag_sum *tag, const struct rec_native_site *site)
-{
-	if (site->use == REC_NATIVE_UNKNOWN_FREE) {
-		tag->unknown_frees += site->freed_blocks;
-		return;
-	}
-	tag->sum.allocated_blocks += site->allocated_blocks;
-	tag->sum.allocated_bytes += site->allocated_bytes;
-	tag->sum.freed_blocks += site->freed_blocks;
-	tag->sum.freed_bytes += site->freed_bytes;
-	tag->sum.untracked_blocks += site->untracked_blocks;
-	tag->sum.untracked_bytes += site->untracked_bytes;
-	tag->variance += site->error_bytes * site->error_bytes;
-}
-
-/* The sums, one for each JVM and tag; *out is the caller's to free. Returns how many, or -ENOMEM.
- */
-static ssize_t sum_tags(const struct recording *rec, struct tag_sum **out)
-{
-	uint32_t sites = rec_native_site_count(rec);
-	struct tag_sum *tags = calloc((size_t)sites + 1, sizeof(*tags));
-	ssize_t count = 0, at;
-
-	if (!tags)
-		return -ENOMEM;
-	for (uint32_t id = 1; id <= sites; id++) {
-		const struct rec_native_site *site = rec_native_site_get(rec, id);
-
-		for (at = 0; at < count; at++)
-			if (tags[at].sum.jvm == site->jvm && tags[at].sum.tag == site->tag)
-				break;
-		if (at == count)
-			tags[count++].sum =
-				(struct rec_native_site){ .jvm = site->jvm, .tag = site->tag };
-		add_site(&tags[at], site);
-	}
-	*out = tags;
-	return count;
-}
-
 static void write_tags(struct json_stream *json, const struct recording *rec)
 {
-	struct tag_sum *tags = NULL;
-	ssize_t count = sum_tags(rec, &tags);
+	struct rec_native_tag *tags = NULL;
+	ssize_t count = rec_native_tags(rec, &tags);
 
 	if (count < 0) {
 		json->err = json->err ? json->err : (int)count;
@@ -149,7 +76,6 @@ static void write_tags(struct json_stream *json, const struct recording *rec)
 	json_key(json, "by_tag");
 	json_array(json);
 	for (ssize_t i = 0; i < count; i++) {
-		tags[i].sum.error_bytes = sqrt(tags[i].variance);
 		json_map(json);
 		json_key_unsigned(json, "jvm", tags[i].sum.jvm - 1);
 		json_key_text(json, "tag", rec_text(rec, tags[i].sum.tag));
@@ -168,13 +94,13 @@ static void write_suspect(struct json_stream *json, const struct recording *rec,
 {
 	json_map(json);
 	json_key_unsigned(json, "jvm", suspect->jvm - 1);
-	key_index(json, "stack", suspect->stack);
+	json_key_index(json, "stack", suspect->stack);
 	json_key_text(json, "tag", rec_text(rec, suspect->tag));
 	json_key_text(json, "kind", growth_kind_name(suspect->kind));
 	json_key_unsigned(json, "sites", suspect->sites);
 	json_key_signed(json, "live_bytes", suspect->live_bytes);
 	json_key_signed(json, "live_blocks", suspect->live_blocks);
-	key_decimal(json, "bytes_per_minute", suspect->bytes_per_minute);
+	json_key_decimal(json, "bytes_per_minute", suspect->bytes_per_minute);
 	json_key(json, "age_histogram");
 	json_array(json);
 	for (int age = 0; age < REC_NATIVE_AGES; age++)
@@ -236,8 +162,7 @@ static void write_uncovered(struct json_stream *json, const struct recording *re
 		json_key_signed(json, "overhead_bytes", found.overhead_bytes);
 		json_key_signed(json, "unread_bytes", found.unread_bytes);
 		json_key_signed(json, "uncovered_bytes", found.uncovered_bytes);
-		json_key(json, "with_libc");
-		json_bool(json, found.with_libc);
+		json_key_bool(json, "with_libc", found.with_libc);
 		json_map_end(json);
 	}
 	json_array_end(json);
@@ -266,27 +191,50 @@ static void write_states(struct json_stream *json, const struct rec_native_budge
 	json_map_end(json);
 }
 
-static void write_budget(struct json_stream *json, const struct rec_native_budget *budget)
+static void write_limit(struct json_stream *json, const struct rec_native_budget *budget)
 {
-	json_map(json);
-	json_key_unsigned(json, "jvm", budget->jvm - 1);
-	json_key_text(json, "group", "native");
 	json_key(json, "limit_pct");
 	if (budget->limit_pct > 0)
 		json_decimal(json, budget->limit_pct);
 	else
 		json_null(json);
-	key_decimal(json, "cost_pct", budget->cost_pct);
-	key_decimal(json, "total_cost_pct", budget->total_cost_pct);
+}
+
+static double share_of(uint64_t watched_ns, uint64_t all_ns)
+{
+	return all_ns ? (double)watched_ns / (double)all_ns : 1;
+}
+
+/* All JVMs in one: each has the same limit, so what is near it is the largest cost. */
+static void write_all(struct json_stream *json, const struct rec_native_budget *budgets,
+		      size_t count)
+{
+	uint64_t watched_ns = 0, all_ns = 0;
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		watched_ns += budgets[i].watched_cpu_ns;
+		all_ns += budgets[i].all_cpu_ns;
+		most = budgets[i].cost_pct > most ? budgets[i].cost_pct : most;
+	}
+	write_limit(json, &budgets[0]);
+	json_key_decimal(json, "cost_pct", most);
+	json_key_decimal(json, "coverage", share_of(watched_ns, all_ns));
+}
+
+static void write_budget(struct json_stream *json, const struct rec_native_budget *budget)
+{
+	json_map(json);
+	json_key_unsigned(json, "jvm", budget->jvm - 1);
+	json_key_text(json, "group", "native");
+	write_limit(json, budget);
+	json_key_decimal(json, "cost_pct", budget->cost_pct);
+	json_key_decimal(json, "total_cost_pct", budget->total_cost_pct);
 	json_key_text(json, "state", rec_native_state_name(budget->state));
-	key_decimal(json, "coverage",
-		    budget->all_cpu_ns ? (double)budget->watched_cpu_ns / (double)budget->all_cpu_ns
-				       : 1);
+	json_key_decimal(json, "coverage", share_of(budget->watched_cpu_ns, budget->all_cpu_ns));
 	json_key_unsigned(json, "sample_interval_bytes", budget->interval);
-	json_key(json, "estimated");
-	json_bool(json, budget->estimated);
-	json_key(json, "live_known");
-	json_bool(json, budget->live_known);
+	json_key_bool(json, "estimated", budget->estimated);
+	json_key_bool(json, "live_known", budget->live_known);
 	write_states(json, budget);
 	json_map_end(json);
 }
@@ -305,7 +253,7 @@ static void write_events(struct json_stream *json, const struct recording *rec)
 		json_key_text(json, "group", "native");
 		json_key_text(json, "from", rec_native_state_name(events[i].from));
 		json_key_text(json, "to", rec_native_state_name(events[i].to));
-		key_decimal(json, "cost_pct", events[i].cost_pct);
+		json_key_decimal(json, "cost_pct", events[i].cost_pct);
 		json_map_end(json);
 	}
 	json_array_end(json);
@@ -320,6 +268,7 @@ void json_budget(struct json_stream *json, const struct recording *rec)
 		return;
 	json_key(json, "budget");
 	json_map(json);
+	write_all(json, budgets, count);
 	json_key(json, "jvms");
 	json_array(json);
 	for (size_t i = 0; i < count; i++)

@@ -141,6 +141,14 @@ void json_text_or_null(struct json_stream *json, const char *text)
 		json_null(json);
 }
 
+void json_index(struct json_stream *json, uint32_t id)
+{
+	if (id)
+		json_unsigned(json, id - 1);
+	else
+		json_null(json);
+}
+
 void json_key(struct json_stream *json, const char *key)
 {
 	json_text(json, key);
@@ -152,10 +160,37 @@ void json_key_signed(struct json_stream *json, const char *key, int64_t value)
 	json_signed(json, value);
 }
 
+void json_key_signed_or_null(struct json_stream *json, const char *key, int64_t value, bool known)
+{
+	json_key(json, key);
+	if (known)
+		json_signed(json, value);
+	else
+		json_null(json);
+}
+
 void json_key_unsigned(struct json_stream *json, const char *key, uint64_t value)
 {
 	json_key(json, key);
 	json_unsigned(json, value);
+}
+
+void json_key_decimal(struct json_stream *json, const char *key, double value)
+{
+	json_key(json, key);
+	json_decimal(json, value);
+}
+
+void json_key_bool(struct json_stream *json, const char *key, bool value)
+{
+	json_key(json, key);
+	json_bool(json, value);
+}
+
+void json_key_index(struct json_stream *json, const char *key, uint32_t id)
+{
+	json_key(json, key);
+	json_index(json, id);
 }
 
 void json_key_text(struct json_stream *json, const char *key, const char *text)

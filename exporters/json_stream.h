@@ -44,10 +44,18 @@ void json_text(struct json_stream *json, const char *text);
 /* null instead of "". */
 void json_text_or_null(struct json_stream *json, const char *text);
 
+/* An id of the recording, where ids are 1..count and 0 is none: 0-based, and null for none. */
+void json_index(struct json_stream *json, uint32_t id);
+
 /* The same with a key before, in a map. */
 void json_key(struct json_stream *json, const char *key);
 void json_key_signed(struct json_stream *json, const char *key, int64_t value);
+/* null when it is not known. */
+void json_key_signed_or_null(struct json_stream *json, const char *key, int64_t value, bool known);
 void json_key_unsigned(struct json_stream *json, const char *key, uint64_t value);
+void json_key_decimal(struct json_stream *json, const char *key, double value);
+void json_key_bool(struct json_stream *json, const char *key, bool value);
+void json_key_index(struct json_stream *json, const char *key, uint32_t id);
 void json_key_text(struct json_stream *json, const char *key, const char *text);
 void json_key_text_or_null(struct json_stream *json, const char *key, const char *text);
 

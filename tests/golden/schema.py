@@ -38,9 +38,16 @@ def indexes(doc):
                 yield where, index, sizes[table]
     for number, thread in enumerate(doc["threads"]):
         yield f"threads[{number}]", thread["jvm"], sizes["jvms"]
-    for key in ("ledger", "ledger_parts", "ledger_readings", "nmt"):
-        for row in doc.get("native", {}).get(key, []):
-            yield key, row["jvm"], sizes["jvms"]
+    sizes["rules"] = len(doc["filter"]["rules"])
+    sizes["loaders"] = len(doc.get("classes", {}).get("loaders", []))
+    tables = {"jvm": "jvms", "stack": "stacks", "thread": "threads", "loader_id": "loaders"}
+    for section in ("native", "classes", "budget"):
+        for key, rows in doc.get(section, {}).items():
+            for row in rows if isinstance(rows, list) else []:
+                for name, table in tables.items():
+                    yield f"{section}.{key}.{name}", row.get(name), sizes[table]
+                if key in ("events", "redefinitions"):
+                    yield f"{section}.{key}.rule", row.get("rule"), sizes["rules"]
 
 
 def sums(doc):

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "model/classes.h"
 #include "trie/trie_rules.h"
 #include "unit/unit.h"
 
@@ -252,6 +253,24 @@ static void frames_are_those_of_cpu_samples(void)
 	ASSERT_INT(rec_filter_get(rec)->dropped, 0);
 }
 
+static void classes_that_were_loaded_have_their_rule(void)
+{
+	const char *names[] = { "java.a.B", "app.Main", "java.c.D", "java.a.B" };
+
+	add("java.a.B app.Main", 1, 3);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct rec_class class = { .jvm = 1, .name = string_of(names[i]) };
+
+		ASSERT_INT(rec_class(rec, &class), i + 1);
+	}
+	apply(FILTER_FOLD, "built-in");
+	check_rule("java.*", 1, 3, 2);
+	ASSERT_INT(rec_filter_get(rec)->free_classes, 1);
+	for (uint32_t id = 1; id <= ARRAY_SIZE(names); id++)
+		CU_ASSERT_PTR_EQUAL(rec_rule_get(rec, rec_class_get(rec, id)->rule),
+				    id == 2 ? NULL : rule_named("java.*"));
+}
+
 /* What is seen one by one is what a whole recording becomes. */
 static void fold_joins_runs_of_library_frames(void)
 {
@@ -399,6 +418,7 @@ static CU_TestInfo tests[] = {
 	  characters_of_four_bytes_are_two_surrogates },
 	{ "mark counts and takes nothing away", mark_counts_and_takes_nothing_away },
 	{ "frames are those of CPU samples", frames_are_those_of_cpu_samples },
+	{ "classes that were loaded have their rule", classes_that_were_loaded_have_their_rule },
 	{ "fold joins runs of library frames", fold_joins_runs_of_library_frames },
 	{ "folded stacks that are equal become one", folded_stacks_that_are_equal_become_one },
 	{ "drop takes out what has no application frame",

@@ -101,8 +101,7 @@ static void write_jvm(struct json_stream *json, const struct jvm_entry *jvm)
 	json_key_text_or_null(json, "main_class", jvm->main_class);
 	json_key_text_or_null(json, "container_id", jvm->container.id);
 	json_key_text_or_null(json, "pod_uid", jvm->container.pod_uid);
-	json_key(json, "java_frames");
-	json_bool(json, jvm->recordable);
+	json_key_bool(json, "java_frames", jvm->recordable);
 	json_key_text_or_null(json, "reason", jvm->reason);
 	json_map_end(json);
 }

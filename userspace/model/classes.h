@@ -57,6 +57,7 @@ struct rec_class {
 	uint32_t flags; /* enum rec_class_flag */
 	uint32_t bytes; /* before an agent changed them; 0 unknown */
 	uint32_t bytes_after;
+	uint32_t rule;	      /* class-name rule, which model/filter.h finds; 0 none */
 	uint32_t change;      /* what the agents did; 0 unknown */
 	int64_t time_ns;      /* when it was there for all */
 	int64_t end_time_ns;  /* unloaded; 0: not seen */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "model/classes.h"
 #include "trie/trie_find.h"
 #include "trie/trie_name.h"
 
@@ -240,6 +241,16 @@ static void look_up_methods(struct filter *filter)
 	}
 }
 
+static void look_up_classes(struct filter *filter)
+{
+	for (uint32_t id = 1; id <= rec_class_count(filter->rec); id++) {
+		struct rec_class *class = rec_class_get(filter->rec, id);
+
+		if (class)
+			class->rule = rule_of_class(filter, class->name);
+	}
+}
+
 static bool edit_stack(uint32_t *frames, size_t *count, void *ctx)
 {
 	return filter_stack(ctx, frames, count);
@@ -255,6 +266,7 @@ int filter_count(struct filter *filter, const char *source)
 	if (filter->mode == FILTER_OFF)
 		return 0;
 	look_up_methods(filter);
+	look_up_classes(filter);
 	err = count_all(filter);
 	mode = rec_string(rec, mode_name, strlen(mode_name));
 	trie = rec_string(rec, source, strlen(source));

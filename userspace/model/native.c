@@ -117,6 +117,37 @@ uint32_t rec_native_site_count(const struct recording *rec)
 	return rec->native ? rec->native->sites.count : 0;
 }
 
+static struct rec_native_tag *find_tag(struct rec_native_tag *tags, ssize_t *count,
+				       const struct rec_native_site *site)
+{
+	for (ssize_t i = 0; i < *count; i++)
+		if (tags[i].sum.jvm == site->jvm && tags[i].sum.tag == site->tag)
+			return &tags[i];
+	tags[*count].sum = (struct rec_native_site){ .jvm = site->jvm, .tag = site->tag };
+	return &tags[(*count)++];
+}
+
+ssize_t rec_native_tags(const struct recording *rec, struct rec_native_tag **out)
+{
+	uint32_t sites = rec_native_site_count(rec);
+	struct rec_native_tag *tags = calloc((size_t)sites + 1, sizeof(*tags)), *tag;
+	ssize_t count = 0;
+
+	if (!tags)
+		return -ENOMEM;
+	for (uint32_t id = 1; rec->native && id <= sites; id++) {
+		const struct rec_native_site *site = table_get(&rec->native->sites, id);
+
+		tag = find_tag(tags, &count, site);
+		if (site->use == REC_NATIVE_UNKNOWN_FREE)
+			tag->unknown_frees += site->freed_blocks;
+		else
+			rec_native_site_add(&tag->sum, site);
+	}
+	*out = tags;
+	return count;
+}
+
 /* ---- counts */
 
 void rec_native_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t value)

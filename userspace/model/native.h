@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "model/growth.h"
 
@@ -47,13 +48,18 @@ struct rec_native_site {
 	int64_t oldest_ns;	       /* of those */
 };
 
+/* What was allocated by a site and lives. What it freed of others' is nothing of it. */
 static inline int64_t rec_native_live_blocks(const struct rec_native_site *site)
 {
+	if (site->use == REC_NATIVE_UNKNOWN_FREE)
+		return 0;
 	return site->allocated_blocks - site->freed_blocks - site->untracked_blocks;
 }
 
 static inline int64_t rec_native_live_bytes(const struct rec_native_site *site)
 {
+	if (site->use == REC_NATIVE_UNKNOWN_FREE)
+		return 0;
 	return site->allocated_bytes - site->freed_bytes - site->untracked_bytes;
 }
 
@@ -69,6 +75,14 @@ uint32_t rec_native_site(struct recording *rec, const struct rec_native_site *si
 void rec_native_forget_sites(struct recording *rec, uint32_t jvm);
 struct rec_native_site *rec_native_site_get(const struct recording *rec, uint32_t id);
 uint32_t rec_native_site_count(const struct recording *rec);
+
+/* All sites of a JVM with one tag. */
+struct rec_native_tag {
+	struct rec_native_site sum; /* without stack, use and ages, and without: */
+	int64_t unknown_frees;	    /* blocks freed that were allocated before */
+};
+/* *out is the caller's to free. Returns how many there are, or -ENOMEM. */
+ssize_t rec_native_tags(const struct recording *rec, struct rec_native_tag **out);
 
 /* What the kernel counted, of a JVM. */
 void rec_native_count_set(struct recording *rec, uint32_t jvm, const char *name, uint64_t value);
