@@ -200,6 +200,23 @@ static void reads_how_many_blocks_are_followed(void)
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --live-blocks 16777217"), -EINVAL);
 }
 
+/* What is expected names all that is taken. */
+static void every_metric_has_a_name(void)
+{
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1"), 0);
+	ASSERT_INT(options.metric, REC_CPU);
+	for (int metric = 0; metric < REC_METRIC_NR; metric++) {
+		const char *name = rec_metric_info((enum rec_metric)metric)->name;
+		char line[64];
+
+		snprintf(line, sizeof(line), "convert in.jfr -o out.json --metric %s", name);
+		ASSERT_INT(parse(OPTION_CONVERT, line), 0);
+		ASSERT_INT(options.metric, metric);
+		ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --metric heap"), -EINVAL);
+		CU_ASSERT_PTR_NOT_NULL(strstr(said, name));
+	}
+}
+
 static void help_and_version_need_no_target(void)
 {
 	static const char *const lines[] = { "record --help", "record -h", "record -d 5 --help" };
@@ -350,6 +367,7 @@ static CU_TestInfo tests[] = {
 	  knows_the_memory_of_libc_as_a_part_of_native },
 	{ "reads the budget of probes", reads_the_budget_of_probes },
 	{ "reads how many blocks are followed", reads_how_many_blocks_are_followed },
+	{ "every metric has a name", every_metric_has_a_name },
 	{ "help and version need no target", help_and_version_need_no_target },
 	{ "keeps the topic of help", keeps_the_topic_of_help },
 	{ "says what is wrong in one line", says_what_is_wrong_in_one_line },

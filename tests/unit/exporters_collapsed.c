@@ -37,6 +37,44 @@ static void folded_stacks_are_one_line(void)
 	golden_compare("fold.collapsed.expected", exported.bytes, exported.size);
 }
 
+/* Samples of the CPU, and what else is recorded in its own unit. */
+static void each_metric_is_in_its_unit(void)
+{
+	static const struct {
+		enum rec_metric metric;
+		const char *text;
+	} cases[] = {
+		{ REC_CPU, "f 2\n" },
+		{ REC_NATIVE_ALLOC, "f 4096\n" },
+		{ REC_NATIVE_LIVE, "" }, /* all of it was freed */
+		{ REC_CLASS_LOAD, "[unknown] 7\n" },
+	};
+	static const struct rec_key keys[] = {
+		{ .metric = REC_CPU, .stack = 1 },
+		{ .metric = REC_NATIVE_ALLOC, .stack = 1 },
+		{ .metric = REC_NATIVE_LIVE, .stack = 1 },
+		{ .metric = REC_CLASS_LOAD },
+	};
+	struct recording *some = rec_new();
+	struct rec_method method = { .name = rec_string(some, "f", 1) };
+	struct rec_frame frame = { .kind = REC_FRAME_CPP, .method = rec_method(some, &method) };
+	uint32_t leaf = rec_frame(some, &frame);
+
+	ASSERT_INT(rec_stack(some, &leaf, 1, REC_STACK_COMPLETE), 1);
+	rec_add(some, &keys[0], 2, 20202020);
+	rec_add(some, &keys[1], 3, 4096);
+	rec_add(some, &keys[2], 3, 4096);
+	rec_add(some, &keys[2], -3, -4096);
+	rec_add(some, &keys[3], 7, 7);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct export_options options = { .metric = cases[i].metric };
+
+		ASSERT_INT(write_collapsed(some, &options), 0);
+		CU_ASSERT_STRING_EQUAL(exported.bytes, cases[i].text);
+	}
+	rec_free(some);
+}
+
 static void an_empty_recording_is_an_empty_file(void)
 {
 	struct export_options options = { .threads = true };
@@ -124,6 +162,7 @@ static CU_TestInfo tests[] = {
 	{ "a full recording has these lines", a_full_recording_has_these_lines },
 	{ "options add threads, lines and suffixes", options_add_threads_lines_and_suffixes },
 	{ "folded stacks are one line", folded_stacks_are_one_line },
+	{ "each metric is in its unit", each_metric_is_in_its_unit },
 	{ "an empty recording is an empty file", an_empty_recording_is_an_empty_file },
 	{ "lines are merged and sorted by bytes", lines_are_merged_and_sorted_by_bytes },
 	{ "a full disk is noticed", a_full_disk_is_noticed },
