@@ -134,17 +134,18 @@ static void write_account(const struct recording *rec, struct account *account, 
 
 void summary_native(const struct recording *rec, const struct colors *colors, FILE *out)
 {
-	struct account most = { 0 }, account;
+	struct account most, account;
 	size_t count;
 	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
 
-	for (size_t i = 0; i < count; i++) {
+	if (!count)
+		return;
+	read_account(rec, &budgets[0], &most);
+	for (size_t i = 1; i < count; i++) {
 		read_account(rec, &budgets[i], &account);
-		if (!most.budget || account.bytes > most.bytes)
+		if (account.bytes > most.bytes)
 			most = account;
 	}
-	if (!most.budget)
-		return;
 	fprintf(out, "%s%-9s%s ", colors->bold, "native", colors->off);
 	write_account(rec, &most, out);
 	fputc('\n', out);
