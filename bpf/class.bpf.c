@@ -18,8 +18,10 @@ JVS_FN int jvs_on_class_parse(__u64 stream, __u64 symbol, __u64 loader, __u64 sp
 		return 0;
 	thread = class_thread(bpf_get_current_pid_tgid());
 	scratch = take_scratch();
-	if (!scratch)
+	if (!scratch) {
+		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
 		return 0;
+	}
 	if (thread) {
 		scratch->frame.symbol = symbol;
 		scratch->frame.loader = loader;
@@ -33,8 +35,10 @@ static __always_inline void send_phase(__u32 index, __u32 phase)
 {
 	struct jvs_class_scratch *scratch = take_scratch();
 
-	if (!scratch)
+	if (!scratch) {
+		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
 		return;
+	}
 	fill_event(scratch, JVS_EVENT_CLASS_PHASE, index, 0, NULL);
 	scratch->event.flags = phase;
 	if (!send_event(scratch))
@@ -112,8 +116,10 @@ JVS_FN int jvs_on_class_parser(__u64 parser, __u64 stream, __u64 symbol, __u64 l
 	count_class(index, JVS_CLASS_COUNT_PARSED);
 	thread = class_thread(tid);
 	scratch = take_scratch();
-	if (!scratch)
+	if (!scratch) {
+		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
 		return 0;
+	}
 	if (!thread)
 		goto out;
 	drop_stale_frames(thread, tid, sp);

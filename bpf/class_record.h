@@ -87,7 +87,8 @@ static __always_inline struct jvs_class_rule *ignoring_rule(struct jvs_class_scr
 	scratch->rule.parse_ns = 0;
 	scratch->rule.transform_ns = 0;
 	scratch->rule.initialize_ns = 0;
-	bpf_map_update_elem(&jvs_class_rules, &key, &scratch->rule, BPF_ANY);
+	/* Another CPU may just have made it, and counted. */
+	bpf_map_update_elem(&jvs_class_rules, &key, &scratch->rule, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&jvs_class_rules, &key);
 }
 
@@ -260,6 +261,7 @@ static __always_inline void begin_frame(struct jvs_class_thread *thread,
 struct sending {
 	struct jvs_class_scratch *scratch;
 	__u64 from;
+	__u32 failed;
 };
 
 static long send_bytes_part(__u32 number, void *data)
@@ -278,22 +280,28 @@ static long send_bytes_part(__u32 number, void *data)
 	    bpf_ringbuf_output(&jvs_events, record, JVS_CLASS_BYTES_HEADER + count,
 			       jvs_wake_flags())) {
 		count_class(record->event.target, JVS_CLASS_COUNT_BYTES_LOST);
+		sending->failed = 1;
 		return 1;
 	}
 	return 0;
 }
 
-static __always_inline void send_bytes(struct jvs_class_scratch *scratch, __u64 from, __u32 total,
+/* Returns whether the whole file was sent; else it was counted. */
+static __always_inline bool send_bytes(struct jvs_class_scratch *scratch, __u64 from, __u32 total,
 				       __u32 after)
 {
 	struct sending sending = { .scratch = scratch, .from = from };
 	__u32 parts = (total + JVS_CLASS_BYTES_PART - 1) / JVS_CLASS_BYTES_PART;
 
-	if (parts > JVS_CLASS_FILE_PARTS)
-		parts = JVS_CLASS_FILE_PARTS;
 	scratch->bytes.total = total;
 	scratch->bytes.after = after;
 	bpf_loop(parts, send_bytes_part, &sending, 0);
+	return !sending.failed;
+}
+
+static __always_inline bool is_sent(__u32 bytes)
+{
+	return bytes && bytes <= JVS_CLASS_FILE_SENT;
 }
 
 /* An agent has changed a class: both its files, for who wants to know what it did. */
@@ -312,12 +320,16 @@ static __always_inline void send_change(struct jvs_class_scratch *scratch, __u32
 	jvs_class_search(scratch);
 	if (event->name_bytes && scratch->search.number > 0)
 		return;
+	if (!is_sent(frame->facts.bytes) || !is_sent(frame->facts.bytes_after)) {
+		count_class(target, JVS_CLASS_COUNT_BYTES_LOST);
+		return;
+	}
 	fill_header(&scratch->bytes.event, JVS_EVENT_CLASS_BYTES, target);
 	frame->facts.bytes_id =
 		scratch->bytes.event.time_ns << 8 | (scratch->bytes.event.cpu & 0xff);
 	scratch->bytes.id = frame->facts.bytes_id;
-	send_bytes(scratch, frame->buffer, frame->facts.bytes, 0);
-	send_bytes(scratch, now_buffer, frame->facts.bytes_after, 1);
+	if (send_bytes(scratch, frame->buffer, frame->facts.bytes, 0))
+		send_bytes(scratch, now_buffer, frame->facts.bytes_after, 1);
 }
 
 #endif

@@ -17,8 +17,7 @@
 #define JVS_CLASS_FACTS	       8192  /* classes parsed and not yet defined */
 #define JVS_CLASS_LOADERS      65536 /* addresses of loaders in all targets */
 #define JVS_CLASS_FILE_MAX     (64u << 20)
-#define JVS_CLASS_FILE_PARTS   32 /* of JVS_CLASS_BYTES_PART: what is longer is cut */
-#define JVS_CLASS_STALE_FRAMES 4  /* forgotten at once */
+#define JVS_CLASS_STALE_FRAMES 4 /* forgotten at once */
 #define JVS_CLASS_ALL_COUNTS   (JVS_MAX_TARGETS * JVS_CLASS_COUNT_NR)
 
 /* Of a ClassFileStream; the same on JDK 11 to 28. */
@@ -286,7 +285,8 @@ static __always_inline void drop_stale_frames(struct jvs_class_thread *thread, _
 		thread->top = frame ? frame->parent : 0;
 		bpf_map_delete_elem(&jvs_class_frames, &key);
 	}
-	thread->top = 0;
+	if (thread->top <= sp)
+		thread->top = 0;
 }
 
 /* ---- loaders */
@@ -299,7 +299,7 @@ static __always_inline struct jvs_class_generation *class_generation(__u64 loade
 
 	if (found)
 		return found;
-	bpf_map_update_elem(&jvs_class_loaders, &key, &fresh, BPF_ANY);
+	bpf_map_update_elem(&jvs_class_loaders, &key, &fresh, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&jvs_class_loaders, &key);
 }
 

@@ -14,7 +14,8 @@
 #define JVS_CLASS_NAME_MAX   512 /* bytes of a name in a record; longer ones are read from memory */
 #define JVS_CLASS_SOURCE_MAX 128 /* bytes of a source's text */
 #define JVS_CLASS_RULE_MAX   256 /* bytes of a rule's text */
-#define JVS_CLASS_BYTES_PART 4096 /* bytes of a class file in one record */
+#define JVS_CLASS_BYTES_PART 4096			  /* bytes of a class file in one record */
+#define JVS_CLASS_FILE_SENT  (32u * JVS_CLASS_BYTES_PART) /* bytes; a longer one is not sent */
 #define JVS_CLASS_RULES	     4096 /* of all targets, with classes that they ignore */
 #define JVS_CLASS_SCRATCHES  4	  /* per CPU */
 
@@ -54,23 +55,23 @@ enum jvs_class_site {
 };
 
 /* Counters, per target: index target * JVS_CLASS_COUNT_NR + counter. X(NAME, "name in outputs"). */
-#define JVS_CLASS_COUNTER_LIST(X)                                                                \
-	X(LOADED, "loaded") /* real loads: each is sent, ignored by a rule or lost */            \
-	X(SENT, "listed")                                                                        \
-	X(IGNORED, "ignored")	  /* counted by rule */                                          \
-	X(RING_FULL, "ring_full") /* a load that did not fit the ring */                         \
-	X(BUSY, "slot_busy")	  /* a load that found no scratch memory */                      \
-	X(BAD_READ, "unreadable") /* a load whose name could not be read: sent without */        \
-	X(UNLOADED, "unloaded")                                                                  \
-	X(UNLOAD_LOST, "unloads_lost")                                                           \
-	X(PARSED, "parsed")	/* class files that were parsed, for whatever purpose */         \
-	X(NOTIFIED, "notified") /* what the JVM itself counts as loads: attempts */              \
-	X(REDEFINED, "redefined")                                                                \
-	X(HOOKED, "hooked")	      /* calls of the class file load hook */                    \
-	X(TRANSFORMED, "transformed") /* of which came back with other bytes */                  \
-	X(INITIALIZED, "initialized")                                                            \
-	X(STACK_LOST, "stacks_lost") /* loads that were sent without their stack */              \
-	X(EVENT_LOST, "events_lost") /* other records that did not fit: initializers, loaders */ \
+#define JVS_CLASS_COUNTER_LIST(X)                                                              \
+	X(LOADED, "loaded") /* real loads: each is sent, ignored by a rule or lost */          \
+	X(SENT, "listed")                                                                      \
+	X(IGNORED, "ignored")	  /* counted by rule */                                        \
+	X(RING_FULL, "ring_full") /* a load that did not fit the ring */                       \
+	X(BUSY, "slot_busy")	  /* a load that found no scratch memory */                    \
+	X(BAD_READ, "unreadable") /* a load whose name could not be read: sent without */      \
+	X(UNLOADED, "unloaded")                                                                \
+	X(UNLOAD_LOST, "unloads_lost")                                                         \
+	X(PARSED, "parsed")	/* class files that were parsed, for whatever purpose */       \
+	X(NOTIFIED, "notified") /* what the JVM itself counts as loads: attempts */            \
+	X(REDEFINED, "redefined")                                                              \
+	X(HOOKED, "hooked")	      /* calls of the class file load hook */                  \
+	X(TRANSFORMED, "transformed") /* of which came back with other bytes */                \
+	X(INITIALIZED, "initialized")                                                          \
+	X(STACK_LOST, "stacks_lost") /* loads that were sent without their stack */            \
+	X(EVENT_LOST, "events_lost") /* of initializers, loaders, phases; what parsing took */ \
 	X(BYTES_LOST, "bytes_lost")  /* class files, changed by an agent, that were not copied */
 
 enum jvs_class_counter {

@@ -280,6 +280,20 @@ static void parts_of_class_files_in_odd_orders_do_no_harm(void)
 	ASSERT_INT(rec_class_get(rec, 1)->change, 0);
 }
 
+static void loads_of_an_unreadable_jvm_do_not_pile_up(void)
+{
+	const struct class_target *t = &classes->targets[0];
+
+	for (uint32_t i = 0; i < 70000; i++) {
+		begin_event(JVS_EVENT_CLASS_LOAD, 0x10 + i, "");
+		event.flags = JVS_CLASS_EARLY;
+		send_event();
+	}
+	ASSERT_INT(t->early_count, 65536);
+	ASSERT_INT(t->early_lost, 70000 - 65536);
+	ASSERT_INT(rec_class_count(rec), 0);
+}
+
 static CU_TestInfo tests[] = {
 	{ "a load becomes a row and an unload ends it",
 	  a_load_becomes_a_row_and_an_unload_ends_it },
@@ -298,6 +312,7 @@ static CU_TestInfo tests[] = {
 	{ "an initializer is of its class", an_initializer_is_of_its_class },
 	{ "parts of class files in odd orders do no harm",
 	  parts_of_class_files_in_odd_orders_do_no_harm },
+	{ "loads of an unreadable JVM do not pile up", loads_of_an_unreadable_jvm_do_not_pile_up },
 	CU_TEST_INFO_NULL,
 };
 

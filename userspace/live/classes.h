@@ -52,6 +52,7 @@ struct class_target {
 	struct class_early *early; /* owned */
 	size_t early_count;
 	size_t early_capacity;
+	uint64_t early_lost;   /* for which there was no room */
 	uint64_t early_arrays; /* they are no classes */
 	struct class_file files[CLASS_FILES];
 	uint32_t next_file;

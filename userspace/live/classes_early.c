@@ -13,15 +13,21 @@
 
 /* ---- early loads */
 
+/* Of a JVM that never becomes readable they come as long as it runs. */
+#define EARLY_MAX (1u << 16)
+
 void classes_keep_early(struct class_target *t, const struct jvs_class_event *event)
 {
 	size_t capacity = t->early_capacity ? t->early_capacity * 2 : 1024;
 	struct class_early *early;
 
 	if (t->early_count == t->early_capacity) {
-		early = reallocarray(t->early, capacity, sizeof(*early));
-		if (!early)
+		early = capacity <= EARLY_MAX ? reallocarray(t->early, capacity, sizeof(*early))
+					      : NULL;
+		if (!early) {
+			t->early_lost++;
 			return;
+		}
 		t->early = early;
 		t->early_capacity = capacity;
 	}

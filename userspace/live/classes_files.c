@@ -8,8 +8,6 @@
 
 /* Class files that agents changed: put together from their parts, and compared. */
 
-/* What is sent of one file at most: see bpf/class_record.h. A longer one is not compared. */
-#define FILE_BYTES_MAX	(1u << 20)
 #define CHANGES_WAITING 65536
 
 static void file_free(struct class_file *file)
@@ -153,7 +151,7 @@ void classes_take_bytes(struct class_target *t, struct recording *rec,
 	uint32_t which;
 
 	if (size < JVS_CLASS_BYTES_HEADER || part->count > size - JVS_CLASS_BYTES_HEADER ||
-	    part->total > FILE_BYTES_MAX || part->first > part->total ||
+	    part->total > JVS_CLASS_FILE_SENT || part->first > part->total ||
 	    part->count > part->total - part->first || !part->id)
 		return;
 	which = part->after ? 1 : 0;
