@@ -19,7 +19,6 @@
 #include "target/target.h"
 
 #define GROUP		 "class"
-#define ATTACH_MULTI	 48 /* enum bpf_attach_type: libbpf 1.1 does not have it */
 #define TRIE_WORDS_LEAST 16 /* bytes: a step reads four units at once */
 
 /* Names are the same on JDK 11 to 28, but where Thread became JavaThread (17). */
@@ -102,16 +101,11 @@ static int size_maps(const struct bpf_object *object, const struct trie *trie)
 
 int classes_choose(struct bpf_object *object, const struct trie *trie, bool wanted)
 {
-	struct bpf_program *single = bpf_object__find_program_by_name(object, "jvs_class_entry");
-	struct bpf_program *multi =
-		bpf_object__find_program_by_name(object, "jvs_class_entry_multi");
 	enum probe_links links = wanted ? links_of_group() : PROBE_SINGLE;
+	int err = probes_choose(object, GROUP, links, wanted);
 
-	if (!single || !multi)
-		return -ENOENT;
-	bpf_program__set_autoload(single, wanted && links == PROBE_SINGLE);
-	bpf_program__set_autoload(multi, wanted && links == PROBE_MULTI);
-	bpf_program__set_expected_attach_type(multi, (enum bpf_attach_type)ATTACH_MULTI);
+	if (err)
+		return err;
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(object, maps[i]);
 
@@ -120,11 +114,6 @@ int classes_choose(struct bpf_object *object, const struct trie *trie, bool want
 		bpf_map__set_autocreate(map, wanted);
 	}
 	return wanted ? size_maps(object, trie) : 0;
-}
-
-static int fd_of(const struct bpf_object *object, const char *name)
-{
-	return bpf_map__fd(bpf_object__find_map_by_name(object, name));
 }
 
 /* The words to the kernel: the map's value is a little larger than they are. */
@@ -155,13 +144,13 @@ int classes_open(struct bpf_object *object, const struct trie *trie, struct clas
 		return -ENOMEM;
 	classes->object = object;
 	classes->links = links_of_group();
-	classes->counts_fd = fd_of(object, "jvs_class_counts");
-	classes->rules_fd = fd_of(object, "jvs_class_rules");
+	classes->counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_counts");
+	classes->rules_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_rules");
 	if (trie)
 		classes->trie = *trie;
 	classes->layouts_size = sizeof(*classes->layouts) * JVS_MAX_TARGETS;
 	classes->layouts = mmap(NULL, classes->layouts_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-				fd_of(object, "jvs_class_layouts"), 0);
+				bpf_object__find_map_fd_by_name(object, "jvs_class_layouts"), 0);
 	if (classes->layouts == MAP_FAILED) {
 		err = -errno;
 		classes->layouts = NULL;
@@ -245,7 +234,8 @@ void classes_forget(struct classes *classes, const struct process *p)
 {
 	const uint32_t index = p->index, untold = 0;
 
-	bpf_map_update_elem(fd_of(classes->object, "jvs_class_hooked"), &index, &untold, BPF_ANY);
+	bpf_map_update_elem(bpf_object__find_map_fd_by_name(classes->object, "jvs_class_hooked"),
+			    &index, &untold, BPF_ANY);
 	classes->layouts[p->index] = (struct jvs_class_layout){ 0 };
 	target_free(&classes->targets[p->index]);
 }
@@ -333,7 +323,7 @@ static void finish_counts(struct classes *classes, const struct process *p, stru
 	}
 	for (uint32_t i = 0; i < JVS_CLASS_COUNT_NR; i++)
 		rec_class_count_set(rec, p->rec_jvm, count_names[i], sums[i]);
-	rec_class_count_set(rec, p->rec_jvm, "unnamed", t->early_count);
+	rec_class_count_set(rec, p->rec_jvm, "unnamed", t->early_count + t->early_lost);
 }
 
 static void finish_rules(struct classes *classes, const struct process *p, struct recording *rec)

@@ -96,14 +96,10 @@ void native_fill_tables(uint32_t *log_table, uint32_t *weight)
 	}
 }
 
-static int fd_of(const struct bpf_object *object, const char *name)
-{
-	return bpf_map__fd(bpf_object__find_map_by_name(object, name));
-}
-
 static void *map_array(const struct bpf_object *object, const char *name, size_t size, int rights)
 {
-	void *at = mmap(NULL, size, rights, MAP_SHARED, fd_of(object, name), 0);
+	void *at = mmap(NULL, size, rights, MAP_SHARED,
+			bpf_object__find_map_fd_by_name(object, name), 0);
 
 	return at == MAP_FAILED ? NULL : at;
 }
@@ -123,8 +119,8 @@ int native_open(struct bpf_object *object, const struct native_options *options,
 	native->libc = options->libc;
 	native->max_overhead = options->max_overhead;
 	native->links = probes_best();
-	native->counts_fd = fd_of(object, "jvs_native_counts");
-	native->live_fd = fd_of(object, "jvs_native_live");
+	native->counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_counts");
+	native->live_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_live");
 	native->known = calloc(JVS_NATIVE_SITES, sizeof(*native->known));
 	native->controls =
 		map_array(object, "jvs_native_controls", CONTROLS_SIZE, PROT_READ | PROT_WRITE);
@@ -167,25 +163,6 @@ void native_close(struct native *native)
 }
 
 /* ---- attaching */
-
-static const struct mapping *find_file(const struct process *p, const struct maps *all,
-				       const char *file, struct image **image)
-{
-	const struct process_mapping *known;
-	const char *name;
-
-	for (size_t i = 0; i < all->count; i++) {
-		name = strrchr(all->items[i].path, '/');
-		if (!all->items[i].executable || !name || strcmp(name + 1, file) != 0)
-			continue;
-		known = process_mapping_at(p, all->items[i].start);
-		if (!known || !known->loaded || !known->loaded->image)
-			return NULL;
-		*image = known->loaded->image;
-		return &all->items[i];
-	}
-	return NULL;
-}
 
 /* One line for a library. file is that of what allocates, with_free of what frees. */
 static void say_missing(const struct native *native, const struct process *p, int file, int err,
@@ -238,7 +215,7 @@ static void attach_library(struct native *native, const struct process *p, const
 
 	if (t->tried[file])
 		return;
-	request.mapping = find_file(p, all, files[file].name, &request.image);
+	request.mapping = process_find_file(p, all, files[file].name, &request.image);
 	if (!request.mapping)
 		return;
 	if (file == LIBJVM)

@@ -119,8 +119,10 @@ int probes_choose(struct bpf_object *object, const char *group, enum probe_links
 		struct bpf_program *program = program_of(object, group, kinds[i].suffix);
 		bool on = wanted && kinds[i].links == links;
 
-		if (!program)
+		if (!program && on && strncmp(kinds[i].suffix, "return", 6) != 0)
 			return -ENOENT;
+		if (!program)
+			continue;
 		bpf_program__set_autoload(program, on);
 		if (on && kinds[i].attach_type)
 			bpf_program__set_expected_attach_type(
@@ -223,13 +225,12 @@ int probes_find(const struct probe_request *request, struct probe_set *out)
 
 /* ---- links */
 
-static int attach_multi_sites(struct probe_set *set, const struct bpf_program *program,
-			      bool at_return)
+static int attach_multi_sites(struct probe_set *set, bool at_return)
 {
 	uint64_t offsets[PROBES_MAX], cookies[PROBES_MAX];
 	bool session = set->links == PROBE_SESSION;
 	struct multi_attr attr = {
-		.program = (uint32_t)bpf_program__fd(program),
+		.program = (uint32_t)bpf_program__fd(at_return ? set->at_return : set->entry),
 		.attach_type = session ? ATTACH_SESSION : ATTACH_MULTI,
 		.offsets = address_of(offsets),
 		.cookies = address_of(cookies),
@@ -237,6 +238,7 @@ static int attach_multi_sites(struct probe_set *set, const struct bpf_program *p
 		.pid = (uint32_t)set->pid,
 	};
 	char path[64];
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", set->file);
 	attr.path = address_of(path);
@@ -247,19 +249,22 @@ static int attach_multi_sites(struct probe_set *set, const struct bpf_program *p
 		cookies[attr.count++] = set->sites[i].id;
 	}
 	if (!attr.count)
-		return -1;
-	return link_multi(&attr);
+		return 0;
+	fd = link_multi(&attr);
+	if (fd < 0)
+		return fd;
+	set->multi[at_return] = fd;
+	return 0;
 }
 
 static int attach_multi(struct probe_set *set)
 {
-	set->multi[0] = attach_multi_sites(set, set->entry, false);
-	if (set->multi[0] < 0)
-		return set->multi[0];
-	if (set->links == PROBE_SESSION)
-		return 0;
-	set->multi[1] = attach_multi_sites(set, set->at_return, true);
-	return set->multi[1] < -1 ? set->multi[1] : 0;
+	int err = 0;
+
+	/* Returns first: a call that is seen to begin is also seen to end. */
+	if (set->links != PROBE_SESSION)
+		err = attach_multi_sites(set, true);
+	return err ? err : attach_multi_sites(set, false);
 }
 
 static int attach_one(struct probe_set *set, size_t at, bool at_return)
@@ -282,7 +287,7 @@ static int attach_single(struct probe_set *set)
 {
 	int err = 0;
 
-	/* Returns first: a call that is seen to begin is also seen to end. */
+	/* Returns first, as above. */
 	for (size_t i = 0; i < set->count && !err; i++) {
 		if (set->sites[i].where == PROBE_CALL)
 			err = attach_one(set, i, true);

@@ -20,7 +20,7 @@ struct target;
  *
  * A group of probes shares its programs, told apart by the probe's id, which they get from
  * bpf_get_attach_cookie(). For a group "native" there are five, all declared with "?", which
- * do the same:
+ * do the same; a group that asks for no PROBE_CALL and no session has the two of entries:
  *
  *	SEC("?uprobe")	  jvs_native_entry	   single links
  *	SEC("?uretprobe") jvs_native_return
@@ -42,7 +42,7 @@ enum probe_links probes_best(void);
 
 /*
  * Before the object is loaded: which of the group's programs are loaded, and how. wanted: whether
- * any is. Returns 0 or -ENOENT, when the object has no such programs.
+ * any is. Returns 0 or -ENOENT, when the object has no program for an entry with such links.
  */
 int probes_choose(struct bpf_object *object, const char *group, enum probe_links links,
 		  bool wanted);

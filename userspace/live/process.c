@@ -188,6 +188,25 @@ const struct process_mapping *process_mapping_at(const struct process *p, uint64
 	return &p->current.items[lo - 1];
 }
 
+const struct mapping *process_find_file(const struct process *p, const struct maps *maps,
+					const char *name, struct image **image)
+{
+	const struct process_mapping *known;
+	const char *slash;
+
+	for (size_t i = 0; i < maps->count; i++) {
+		slash = strrchr(maps->items[i].path, '/');
+		if (!maps->items[i].executable || !slash || strcmp(slash + 1, name) != 0)
+			continue;
+		known = process_mapping_at(p, maps->items[i].start);
+		if (!known || !known->loaded || !known->loaded->image)
+			return NULL;
+		*image = known->loaded->image;
+		return &maps->items[i];
+	}
+	return NULL;
+}
+
 /* ---- life */
 
 int process_open(struct process *p, struct images *images, struct tables *tables, pid_t pid,

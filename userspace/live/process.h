@@ -131,6 +131,10 @@ uint64_t process_cpu_ns(const struct process *p);
 const struct process_mapping *process_mapping_by_id(const struct process *p, uint32_t id);
 const struct process_mapping *process_mapping_at(const struct process *p, uint64_t addr);
 
+/* The mapping with code of a file called name ("libjvm.so"), and its image; NULL. */
+const struct mapping *process_find_file(const struct process *p, const struct maps *maps,
+					const char *name, struct image **image);
+
 /* The process has ended: the kernel forgets it, names stay. */
 void process_end(struct process *p, struct tables *tables);
 void process_close(struct process *p, struct images *images, struct tables *tables);

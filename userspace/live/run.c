@@ -56,39 +56,18 @@ static uint64_t monotonic_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The libjvm that a process executes, and its image; NULL. */
-static const struct mapping *find_libjvm(const struct process *p, const struct maps *maps,
-					 struct image **image)
-{
-	const struct process_mapping *known;
-	const char *name;
-
-	for (size_t i = 0; i < maps->count; i++) {
-		name = strrchr(maps->items[i].path, '/');
-		if (!maps->items[i].executable || !name || strcmp(name, "/libjvm.so") != 0)
-			continue;
-		known = process_mapping_at(p, maps->items[i].start);
-		if (!known || !known->loaded || !known->loaded->image)
-			return NULL;
-		*image = known->loaded->image;
-		return &maps->items[i];
-	}
-	return NULL;
-}
-
 /* Attaches probes to the libjvm of a process, once it has one. Once a program. */
 static void attach_probes(struct live *live, struct process *p)
 {
 	const struct mapping *mapping;
 	struct image *image;
 	struct maps maps;
-
 	bool classes = live->classes && !classes_attached(live->classes, p);
 	bool native = live->native && !native_attached(live->native, p);
 
 	if ((!classes && !native) || maps_read(p->target->pid, &maps))
 		return;
-	mapping = find_libjvm(p, &maps, &image);
+	mapping = process_find_file(p, &maps, "libjvm.so", &image);
 	if (mapping && classes)
 		classes_attach(live->classes, p, image, mapping);
 	if (mapping && native)
