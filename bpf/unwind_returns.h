@@ -14,11 +14,21 @@
 
 #define JVS_RETURNS_MAX 4 /* of one function: a tail call shares its caller's place */
 
+/* A kernel without uprobes has no such lists; what would read them must then be dead code. */
+JVS_INLINE bool jvs_kernel_has_returns(void)
+{
+	return bpf_core_field_exists(struct uprobe_task, return_instances) &&
+	       bpf_core_field_exists(struct task_struct, utask);
+}
+
 /* Takes note of the innermost return that is pending. A few loads, and nothing where none is. */
 JVS_INLINE void jvs_note_returns(struct jvs_walk *w, const struct task_struct *task)
 {
-	struct uprobe_task *utask = task->utask;
+	const struct uprobe_task *utask;
 
+	if (!jvs_kernel_has_returns())
+		return;
+	utask = task->utask;
 	w->returns = utask ? (__u64)utask->return_instances : 0;
 }
 
@@ -29,7 +39,7 @@ JVS_FN int jvs_real_return(struct jvs_walk *w)
 	unsigned long stack, pc = 0;
 	int done = 0;
 
-	if (!w)
+	if (!w || !jvs_kernel_has_returns())
 		return 0;
 	for (int i = 0; i < JVS_RETURNS_MAX; i++) {
 		pending = (const struct return_instance *)w->returns;
