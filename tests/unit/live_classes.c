@@ -7,6 +7,7 @@
 #include "live/decode.h"
 #include "model/recording.h"
 #include "target/target.h"
+#include "unit/fakes_live.h"
 #include "unit/unit.h"
 
 static struct process processes[JVS_MAX_TARGETS];
@@ -294,6 +295,50 @@ static void loads_of_an_unreadable_jvm_do_not_pile_up(void)
 	ASSERT_INT(rec_class_count(rec), 0);
 }
 
+static uint64_t loaded_of(uint32_t jvm)
+{
+	const struct rec_count *counts;
+	size_t count;
+
+	counts = rec_class_counts(rec, &count);
+	for (size_t i = 0; i < count; i++)
+		if (counts[i].jvm == jvm && !strcmp(rec_text(rec, counts[i].name), "loaded"))
+			return counts[i].value;
+	return 0;
+}
+
+static void a_place_that_is_given_on_counts_from_0(void)
+{
+	uint32_t first = processes[0].rec_jvm, second;
+	uint64_t counters[JVS_CLASS_COUNT_NR] = {
+		[JVS_CLASS_COUNT_LOADED] = 100, [JVS_CLASS_COUNT_SENT] = 100
+	};
+
+	fakes.counters = counters;
+	fakes.counter_count = JVS_CLASS_COUNT_NR;
+	classes->counts_fd = FAKE_MAP_FD;
+	classes->rules_fd = classes->hooked_fd = -1;
+	classes->targets[0].tried = true;
+	classes->targets[0].early_arrays = 10;
+	classes_finish(classes, &processes[0], rec);
+	ASSERT_INT(loaded_of(first), 90);
+	/* Another program of the same process is counted on. */
+	classes_forget(classes, &processes[0]);
+	classes->targets[0].tried = true;
+	counters[JVS_CLASS_COUNT_LOADED] = 150;
+	classes_finish(classes, &processes[0], rec);
+	ASSERT_INT(loaded_of(first), 140);
+
+	classes_leave(classes, &processes[0]);
+	second = processes[0].rec_jvm = rec_jvm(rec, &(struct rec_jvm){ .pid = 200 });
+	classes->targets[0].tried = true;
+	counters[JVS_CLASS_COUNT_LOADED] = 157;
+	classes_finish(classes, &processes[0], rec);
+	ASSERT_INT(loaded_of(first), 140);
+	ASSERT_INT(loaded_of(second), 7);
+	fakes_reset();
+}
+
 static CU_TestInfo tests[] = {
 	{ "a load becomes a row and an unload ends it",
 	  a_load_becomes_a_row_and_an_unload_ends_it },
@@ -313,6 +358,7 @@ static CU_TestInfo tests[] = {
 	{ "parts of class files in odd orders do no harm",
 	  parts_of_class_files_in_odd_orders_do_no_harm },
 	{ "loads of an unreadable JVM do not pile up", loads_of_an_unreadable_jvm_do_not_pile_up },
+	{ "a place that is given on counts from 0", a_place_that_is_given_on_counts_from_0 },
 	CU_TEST_INFO_NULL,
 };
 

@@ -146,6 +146,7 @@ int classes_open(struct bpf_object *object, const struct trie *trie, struct clas
 	classes->links = links_of_group();
 	classes->counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_counts");
 	classes->rules_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_rules");
+	classes->hooked_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_hooked");
 	if (trie)
 		classes->trie = *trie;
 	classes->layouts_size = sizeof(*classes->layouts) * JVS_MAX_TARGETS;
@@ -233,11 +234,48 @@ void classes_attach(struct classes *classes, const struct process *p, struct ima
 void classes_forget(struct classes *classes, const struct process *p)
 {
 	const uint32_t index = p->index, untold = 0;
+	struct class_target *t = &classes->targets[index],
+			    kept = { .early_arrays = t->early_arrays };
 
-	bpf_map_update_elem(bpf_object__find_map_fd_by_name(classes->object, "jvs_class_hooked"),
-			    &index, &untold, BPF_ANY);
-	classes->layouts[p->index] = (struct jvs_class_layout){ 0 };
-	target_free(&classes->targets[p->index]);
+	bpf_map_update_elem(classes->hooked_fd, &index, &untold, BPF_ANY);
+	classes->layouts[index] = (struct jvs_class_layout){ 0 };
+	memcpy(kept.before, t->before, sizeof(kept.before));
+	target_free(t);
+	*t = kept;
+}
+
+static void drop_rules(int rules_fd, uint32_t target)
+{
+	struct jvs_class_rule_key key, next;
+	const void *before = NULL;
+
+	for (uint32_t n = 0; n <= JVS_CLASS_RULES; n++) {
+		int err = bpf_map_get_next_key(rules_fd, before, &next);
+
+		/* Not before the key behind it is known. */
+		if (before && key.target == target)
+			bpf_map_delete_elem(rules_fd, &key);
+		if (err)
+			return;
+		key = next;
+		before = &key;
+	}
+}
+
+static uint64_t kernel_count(const struct classes *classes, uint32_t target, uint32_t counter)
+{
+	return cost_percpu_sum(classes->counts_fd, target * JVS_CLASS_COUNT_NR + counter);
+}
+
+void classes_leave(struct classes *classes, const struct process *p)
+{
+	struct class_target *t = &classes->targets[p->index];
+
+	classes_forget(classes, p);
+	drop_rules(classes->rules_fd, p->index);
+	for (uint32_t i = 0; i < JVS_CLASS_COUNT_NR; i++)
+		t->before[i] = kernel_count(classes, p->index, i);
+	t->early_arrays = 0;
 }
 
 static bool is_complete(const struct jvs_class_layout *layout)
@@ -312,7 +350,7 @@ static void finish_counts(struct classes *classes, const struct process *p, stru
 	uint64_t sums[JVS_CLASS_COUNT_NR];
 
 	for (uint32_t i = 0; i < JVS_CLASS_COUNT_NR; i++)
-		sums[i] = cost_percpu_sum(classes->counts_fd, p->index * JVS_CLASS_COUNT_NR + i);
+		sums[i] = kernel_count(classes, p->index, i) - t->before[i];
 	sums[JVS_CLASS_COUNT_LOADED] -= t->early_arrays;
 	sums[JVS_CLASS_COUNT_SENT] -= t->early_arrays;
 	for (size_t i = 0; i < classes->ignored.count; i++) {

@@ -60,7 +60,8 @@ struct class_target {
 	struct map64 by_name; /* name and class of a loader that lives to its id: see on_loader() */
 	uint64_t *ended;      /* owned; keys of loaders that are gone, the oldest first */
 	uint32_t ended_count;
-	uint32_t agent; /* the next to run, of those the command line names */
+	uint64_t before[JVS_CLASS_COUNT_NR]; /* what the kernel counted for others in this place */
+	uint32_t agent;			     /* the next to run, of those the command line names */
 	int64_t agent_ns;
 };
 
@@ -77,6 +78,7 @@ struct classes {
 	size_t layouts_size;
 	int counts_fd;
 	int rules_fd;
+	int hooked_fd;
 	enum probe_links links;
 	struct trie trie; /* 0 units: every class is listed */
 	struct class_target targets[JVS_MAX_TARGETS];
@@ -110,8 +112,11 @@ void classes_look(struct classes *classes, const struct process *p);
 void classes_tick(struct classes *classes, struct decoder *d, struct process *p,
 		  struct recording *rec);
 
-/* The target runs another program: what is known is of the one before. */
+/* The target runs another program: what is known is of the one before. It is counted on. */
 void classes_forget(struct classes *classes, const struct process *p);
+
+/* The target's place is given to another, whose counts begin at 0. */
+void classes_leave(struct classes *classes, const struct process *p);
 
 /* What the kernel counted so far. */
 void classes_finish(struct classes *classes, const struct process *p, struct recording *rec);

@@ -112,6 +112,14 @@ void live_finish_process(struct process *p, struct recording *rec)
 		live_finish_thread(p, &p->known[i], rec);
 }
 
+void live_finish_probes(struct live *live, const struct process *p, struct recording *rec)
+{
+	if (live->classes)
+		classes_finish(live->classes, p, rec);
+	if (live->native)
+		native_finish(live->native, &live->decoder, p, rec);
+}
+
 static uint32_t string_of(struct recording *rec, const char *s)
 {
 	return rec_string(rec, s, strlen(s));
@@ -144,10 +152,8 @@ void live_finish(struct live *live, struct recording *rec)
 	for (uint32_t i = 0; i < live->process_count; i++)
 		if (live->processes[i].target && live->processes[i].state != PROCESS_ENDED)
 			live_finish_process(&live->processes[i], rec);
-	for (uint32_t i = 0; live->classes && i < live->process_count; i++)
-		classes_finish(live->classes, &live->processes[i], rec);
-	for (uint32_t i = 0; live->native && i < live->process_count; i++)
-		native_finish(live->native, &live->decoder, &live->processes[i], rec);
+	for (uint32_t i = 0; i < live->process_count; i++)
+		live_finish_probes(live, &live->processes[i], rec);
 	add_cost(live, rec);
 }
 

@@ -62,6 +62,9 @@ void live_finish_thread(struct process *p, const struct known_thread *known, str
 /* What is left to say of a target's threads: while it lives, or when it has just ended. */
 void live_finish_process(struct process *p, struct recording *rec);
 
+/* The same of its classes and its native memory. */
+void live_finish_probes(struct live *live, const struct process *p, struct recording *rec);
+
 /* Counters, times and own cost, when all records are drained. */
 void live_finish(struct live *live, struct recording *rec);
 

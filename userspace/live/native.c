@@ -121,6 +121,7 @@ int native_open(struct bpf_object *object, const struct native_options *options,
 	native->links = probes_best();
 	native->counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_counts");
 	native->live_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_live");
+	native->ids_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_site_ids");
 	native->known = calloc(JVS_NATIVE_SITES, sizeof(*native->known));
 	native->controls =
 		map_array(object, "jvs_native_controls", CONTROLS_SIZE, PROT_READ | PROT_WRITE);
@@ -262,5 +263,5 @@ void native_forget(struct native *native, const struct process *p)
 	native_unfollow(native, p->index);
 	for (int set = 0; set < NATIVE_SETS; set++)
 		probes_free(&t->sets[set]);
-	*t = (struct native_target){ 0 };
+	native_drop_accounts(native, p->index);
 }

@@ -35,6 +35,7 @@ struct native_target {
 	bool tried[NATIVE_SETS]; /* to attach: it is done once a program */
 	bool begun;		 /* to keep the budget */
 	bool live_lost;		 /* blocks were freed unseen: what lives is not known any more */
+	struct jvs_native_counts before; /* what the kernel counted for others in this place */
 	struct governor governor;
 	uint64_t interval; /* bytes between samples */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
@@ -62,6 +63,7 @@ struct native_target {
 struct native_site {
 	uint32_t id; /* of the recording, which adds up sites of equal stacks; 0: not yet there */
 	uint32_t stack;
+	bool gone;		/* of a program that ran before in the target's place */
 	int64_t told_blocks[2]; /* to the totals: allocated, live */
 	int64_t told_bytes[2];
 	/* in slices: what it had when they began, and what was added for the time between */
@@ -78,6 +80,7 @@ struct native {
 	uint64_t *site_count;		     /* mapped */
 	int counts_fd;
 	int live_fd;
+	int ids_fd; /* of sites */
 	enum probe_links links;
 	bool libc;
 	double max_overhead;	   /* per cent of a core; 0: no limit */
@@ -131,7 +134,7 @@ void native_status(const struct native *native, struct live_status *status);
 /* From its return on nothing is booked any more. */
 void native_stop(struct native *native, const struct process *p);
 
-/* The target runs another program, or its place is given to another. */
+/* The target runs another program, or its place is given to another: its accounts begin anew. */
 void native_forget(struct native *native, const struct process *p);
 
 #endif

@@ -84,6 +84,8 @@ void native_counts(const struct native *native, uint32_t target, struct jvs_nati
 		for (int cpu = 0; cpu < cpus; cpu++)
 			for (int i = 0; i < JVS_NATIVE_COUNT_NR; i++)
 				out->values[i] += each[cpu].values[i];
+	for (int i = 0; i < JVS_NATIVE_COUNT_NR; i++)
+		out->values[i] -= native->targets[target].before.values[i];
 	free(each);
 }
 
@@ -114,6 +116,12 @@ static uint32_t site_count(const struct native *native)
 static bool is_used(const struct jvs_native_site *site)
 {
 	return site->allocated_blocks || site->freed_blocks;
+}
+
+static bool is_of(const struct native *native, uint32_t site, uint32_t target)
+{
+	return native->sites[site].target == target && is_used(&native->sites[site]) &&
+	       !native->known[site].gone;
 }
 
 /* Looks the stacks of new sites up while the decoder knows them. */
@@ -176,7 +184,7 @@ void native_each_site(struct native *native, uint32_t target, native_site_fn *do
 	uint32_t count = site_count(native);
 
 	for (uint32_t i = 1; i < count; i++)
-		if (native->sites[i].target == target && is_used(&native->sites[i]))
+		if (is_of(native, i, target))
 			do_site(&native->sites[i], &native->known[i], ctx);
 }
 
@@ -259,7 +267,34 @@ static int age_of(int64_t ns)
 	return age;
 }
 
-/* The blocks that live are looked at for the sites of one JVM after the other. */
+/* What is done with a block of a target that lives. */
+typedef void block_fn(uint64_t key, const struct jvs_native_block *block, void *ctx);
+
+#define BATCH 4096
+
+static void each_block(const struct native *native, uint32_t target, block_fn *do_block, void *ctx)
+{
+	struct jvs_native_block *blocks = calloc(BATCH, sizeof(*blocks));
+	uint64_t *keys = calloc(BATCH, sizeof(*keys));
+	uint64_t in = 0, next = 0;
+	bool first = true;
+	int err = 0;
+
+	while (keys && blocks && !err) {
+		uint32_t count = BATCH;
+
+		err = bpf_map_lookup_batch(native->live_fd, first ? NULL : &in, &next, keys, blocks,
+					   &count, NULL);
+		for (uint32_t i = 0; (!err || err == -ENOENT) && i < count; i++)
+			if (keys[i] >> JVS_ADDRESS_BITS == target)
+				do_block(keys[i], &blocks[i], ctx);
+		in = next;
+		first = false;
+	}
+	free(keys);
+	free(blocks);
+}
+
 struct ages {
 	struct native *native;
 	struct recording *rec;
@@ -267,12 +302,14 @@ struct ages {
 	uint64_t now_ns; /* CLOCK_MONOTONIC */
 };
 
-static void add_age(struct ages *ages, const struct jvs_native_block *block)
+static void add_age(uint64_t key, const struct jvs_native_block *block, void *ctx)
 {
+	struct ages *ages = ctx;
 	uint32_t now = (uint32_t)(ages->now_ns >> JVS_NATIVE_TIME_SHIFT), id;
 	struct native_age age = { .bytes = (int64_t)block->bytes };
 	struct rec_native_site *site;
 
+	(void)key;
 	if (block->site >= JVS_NATIVE_SITES)
 		return;
 	id = ages->native->known[block->site].id;
@@ -288,39 +325,16 @@ static void add_age(struct ages *ages, const struct jvs_native_block *block)
 	native_growths_block(&ages->growths, id, &age);
 }
 
-#define BATCH 4096
-
-static void forget_ages(struct recording *rec)
+static void forget_ages(struct recording *rec, uint32_t jvm)
 {
 	for (uint32_t id = 1; id <= rec_native_site_count(rec); id++) {
 		struct rec_native_site *site = rec_native_site_get(rec, id);
 
+		if (site->jvm != jvm)
+			continue;
 		memset(site->ages, 0, sizeof(site->ages));
 		site->oldest_ns = 0;
 	}
-}
-
-static void add_ages(struct ages *ages)
-{
-	struct jvs_native_block *blocks = calloc(BATCH, sizeof(*blocks));
-	uint64_t *keys = calloc(BATCH, sizeof(*keys));
-	uint64_t in = 0, next = 0;
-	bool first = true;
-	int err = 0;
-
-	forget_ages(ages->rec);
-	while (keys && blocks && !err) {
-		uint32_t count = BATCH;
-
-		err = bpf_map_lookup_batch(ages->native->live_fd, first ? NULL : &in, &next, keys,
-					   blocks, &count, NULL);
-		for (uint32_t i = 0; (!err || err == -ENOENT) && i < count; i++)
-			add_age(ages, &blocks[i]);
-		in = next;
-		first = false;
-	}
-	free(keys);
-	free(blocks);
 }
 
 static void tell_growth(struct native *native, const struct process *p, struct recording *rec)
@@ -332,11 +346,47 @@ static void tell_growth(struct native *native, const struct process *p, struct r
 	native_growths_open(native, p, rec, &ages.growths);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ages.now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	add_ages(&ages);
+	forget_ages(rec, p->rec_jvm);
+	each_block(native, p->index, add_age, &ages);
 	native_growths_tell(&ages.growths, rec);
 	if (clock->count)
 		rec_native_count_set(rec, p->rec_jvm, "collections",
 				     clock->collections[clock->count - 1] - clock->collections[0]);
+}
+
+/* ---- accounts of a program that is gone */
+
+static void drop_block(uint64_t key, const struct jvs_native_block *block, void *ctx)
+{
+	const struct native *native = ctx;
+
+	(void)block;
+	bpf_map_delete_elem(native->live_fd, &key);
+}
+
+void native_drop_accounts(struct native *native, uint32_t target)
+{
+	struct native_target *t = &native->targets[target];
+	uint32_t count = site_count(native);
+	struct jvs_native_counts counts;
+
+	native_counts(native, target, &counts);
+	for (int i = 0; i < JVS_NATIVE_COUNT_NR; i++)
+		counts.values[i] += t->before.values[i];
+	*t = (struct native_target){ .before = counts };
+	for (uint32_t i = 1; i < count; i++) {
+		const struct jvs_native_site *site = &native->sites[i];
+		const struct jvs_native_site_key key = {
+			.stack = site->stack, .target = target, .tag = site->tag, .use = site->use
+		};
+
+		if (!is_of(native, i, target))
+			continue;
+		native->known[i].gone = true;
+		/* Without a stack the next program has the same key. */
+		bpf_map_delete_elem(native->ids_fd, &key);
+	}
+	each_block(native, target, drop_block, native);
 }
 
 /* ---- what the rest of live calls */
@@ -360,7 +410,7 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 	native_follow(native, p, true);
 	rec_native_forget_sites(rec, p->rec_jvm);
 	for (uint32_t i = 1; i < count; i++)
-		if (native->sites[i].target == p->index && is_used(&native->sites[i]))
+		if (is_of(native, i, p->index))
 			tell_site(native, p, rec, i);
 	add_counts(native, p, rec);
 	native_tell_budget(native, d, p, rec);
@@ -388,7 +438,7 @@ void native_status(const struct native *native, struct live_status *status)
 	for (uint32_t i = 1; i < count && status->native_known; i++) {
 		const struct jvs_native_site *site = &native->sites[i];
 
-		if (site->use == JVS_NATIVE_HEAP)
+		if (site->use == JVS_NATIVE_HEAP && !native->known[i].gone)
 			status->native_bytes +=
 				(int64_t)(site->allocated_bytes - site->freed_bytes -
 					  site->untracked_bytes);

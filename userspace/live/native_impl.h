@@ -77,6 +77,9 @@ void native_growths_block(struct native_growths *growths, uint32_t id,
 /* Also frees. */
 void native_growths_tell(struct native_growths *growths, struct recording *rec);
 
+/* Forgets the accounts of a target, whose probes are gone. */
+void native_drop_accounts(struct native *native, uint32_t target);
+
 /* All counters of a target, summed over all CPUs. */
 void native_counts(const struct native *native, uint32_t target, struct jvs_native_counts *out);
 

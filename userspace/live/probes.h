@@ -26,8 +26,7 @@ struct target;
  *	SEC("?uretprobe") jvs_native_return
  *	SEC("?uprobe")	  jvs_native_entry_multi   kernel 6.6 and later
  *	SEC("?uretprobe") jvs_native_return_multi
- *	SEC("?uprobe")	  jvs_native_session	   both in one: bpf_session_is_return(); its result
- *1 at entry means that no return is wanted
+ *	SEC("?uprobe")	  jvs_native_session	   both in one; 1 at entry: no return is wanted
  *
  * Where only single links exist each probe has its own, and detaching takes 0.1 s a link.
  */

@@ -115,7 +115,7 @@ static struct process *free_place(struct live *live)
 	if (!ended)
 		return NULL;
 	if (live->classes)
-		classes_forget(live->classes, ended);
+		classes_leave(live->classes, ended);
 	if (live->native)
 		native_forget(live->native, ended);
 	live->gone_cpu_ns += process_cpu_ns(ended);
@@ -470,6 +470,8 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 		pace_remove(&live->pace, p->target->pidfd);
 		process_end(p, &live->tables);
 		live_finish_process(p, rec);
+		/* Its place may be given to another before the end. */
+		live_finish_probes(live, p, rec);
 		return;
 	}
 	if (p->state == PROCESS_WAITING && p->libjvm_mapped) {
