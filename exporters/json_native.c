@@ -81,6 +81,9 @@ static void write_tags(struct json_stream *json, const struct recording *rec)
 		json_key_text(json, "tag", rec_text(rec, tags[i].sum.tag));
 		write_numbers(json, rec, &tags[i].sum);
 		json_key_signed(json, "unknown_free_count", tags[i].unknown_frees);
+		json_key_signed(json, "reserved_bytes", tags[i].reserved);
+		json_key_signed(json, "committed_bytes", tags[i].committed);
+		json_key_signed(json, "stack_bytes", tags[i].stacks);
 		json_map_end(json);
 	}
 	json_array_end(json);

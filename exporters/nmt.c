@@ -15,9 +15,21 @@ static int64_t kilobytes(int64_t bytes)
 	return (bytes + 512) / 1024;
 }
 
-/* The sites of a JVM that are written, or its tags. */
-struct sums {
+/* The sites of a JVM that are written. */
+struct sites {
 	struct rec_native_calls *rows; /* owned */
+	size_t count;
+};
+
+/* Bytes of a tag, and of all. */
+struct tag {
+	uint32_t name; /* string id */
+	int64_t blocks, malloc;
+	int64_t reserved, committed;
+};
+
+struct tags {
+	struct tag *rows; /* owned */
 	size_t count;
 };
 
@@ -34,28 +46,58 @@ static int by_live_bytes(const void *a, const void *b)
 	return x->tag < y->tag ? -1 : x->tag > y->tag;
 }
 
-static int collect(const struct recording *rec, uint32_t jvm, struct sums *out)
+static int collect(const struct recording *rec, uint32_t jvm, struct sites *out)
 {
 	uint32_t count = rec_native_calls_count(rec);
-	struct sums sums = { .rows = calloc((size_t)count + 1, sizeof(*sums.rows)) };
+	struct sites sites = { .rows = calloc((size_t)count + 1, sizeof(*sites.rows)) };
 
-	if (!sums.rows)
+	if (!sites.rows)
 		return -ENOMEM;
 	for (uint32_t id = 1; id <= count; id++) {
 		const struct rec_native_calls *calls = rec_native_calls_get(rec, id);
 
-		if (calls->jvm == jvm && calls->use == REC_NATIVE_HEAP &&
+		if (calls->jvm == jvm && calls->use != REC_NATIVE_UNKNOWN_FREE &&
 		    rec_native_live_blocks(&calls->sum))
-			sums.rows[sums.count++] = *calls;
+			sites.rows[sites.count++] = *calls;
 	}
-	qsort(sums.rows, sums.count, sizeof(*sums.rows), by_live_bytes);
-	*out = sums;
+	qsort(sites.rows, sites.count, sizeof(*sites.rows), by_live_bytes);
+	*out = sites;
 	return 0;
 }
 
-static int sum_tags(const struct sums *sites, struct sums *out)
+static void add_site(struct tag *tag, const struct rec_native_calls *site)
 {
-	struct sums tags = { .rows = calloc(sites->count + 1, sizeof(*tags.rows)) };
+	int64_t bytes = rec_native_live_bytes(&site->sum);
+
+	switch ((enum rec_native_use)site->use) {
+	case REC_NATIVE_HEAP:
+		tag->malloc += bytes;
+		tag->blocks += rec_native_live_blocks(&site->sum);
+		break;
+	case REC_NATIVE_RESERVED:
+	case REC_NATIVE_STACK:
+		tag->reserved += bytes;
+		break;
+	case REC_NATIVE_COMMITTED:
+		tag->committed += bytes;
+		break;
+	case REC_NATIVE_UNKNOWN_FREE:
+	case REC_NATIVE_USE_NR:
+		break;
+	}
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct tag *x = a, *y = b;
+	int64_t left = x->malloc + x->committed, right = y->malloc + y->committed;
+
+	return (left < right) - (left > right);
+}
+
+static int sum_tags(const struct sites *sites, struct tags *out)
+{
+	struct tags tags = { .rows = calloc(sites->count + 1, sizeof(*tags.rows)) };
 	size_t at;
 
 	if (!tags.rows)
@@ -63,39 +105,57 @@ static int sum_tags(const struct sums *sites, struct sums *out)
 	for (size_t i = 0; i < sites->count; i++) {
 		const struct rec_native_calls *site = &sites->rows[i];
 
-		for (at = 0; at < tags.count && tags.rows[at].tag != site->tag; at++)
+		for (at = 0; at < tags.count && tags.rows[at].name != site->tag; at++)
 			;
 		if (at == tags.count)
-			tags.rows[tags.count++] = (struct rec_native_calls){ .tag = site->tag };
-		rec_native_site_add(&tags.rows[at].sum, &site->sum);
+			tags.rows[tags.count++] = (struct tag){ .name = site->tag };
+		add_site(&tags.rows[at], site);
 	}
-	qsort(tags.rows, tags.count, sizeof(*tags.rows), by_live_bytes);
+	qsort(tags.rows, tags.count, sizeof(*tags.rows), by_size);
 	*out = tags;
 	return 0;
 }
 
 /* ---- what is written; the widths are those of NMT's reporter */
 
-static void write_tags(const struct recording *rec, const struct sums *tags, FILE *out)
+static void write_all(const struct tags *tags, FILE *out)
 {
-	struct rec_native_site all = { 0 };
+	struct tag all = { 0 };
 
-	for (size_t i = 0; i < tags->count; i++)
-		rec_native_site_add(&all, &tags->rows[i].sum);
-	fprintf(out, "Total: reserved=%" PRId64 "KB, committed=%" PRId64 "KB\n",
-		kilobytes(rec_native_live_bytes(&all)), kilobytes(rec_native_live_bytes(&all)));
-	fprintf(out, "       malloc: %" PRId64 "KB #%" PRId64 "\n",
-		kilobytes(rec_native_live_bytes(&all)), rec_native_live_blocks(&all));
 	for (size_t i = 0; i < tags->count; i++) {
-		const struct rec_native_site *sum = &tags->rows[i].sum;
-		int64_t size = kilobytes(rec_native_live_bytes(sum));
+		all.blocks += tags->rows[i].blocks;
+		all.malloc += tags->rows[i].malloc;
+		all.reserved += tags->rows[i].reserved;
+		all.committed += tags->rows[i].committed;
+	}
+	fprintf(out, "Total: reserved=%" PRId64 "KB, committed=%" PRId64 "KB\n",
+		kilobytes(all.malloc + all.reserved), kilobytes(all.malloc + all.committed));
+	fprintf(out, "       malloc: %" PRId64 "KB #%" PRId64 "\n", kilobytes(all.malloc),
+		all.blocks);
+	if (all.reserved || all.committed)
+		fprintf(out, "       mmap:   reserved=%" PRId64 "KB, committed=%" PRId64 "KB\n",
+			kilobytes(all.reserved), kilobytes(all.committed));
+}
 
-		if (!size)
+static void write_tags(const struct recording *rec, const struct tags *tags, FILE *out)
+{
+	write_all(tags, out);
+	for (size_t i = 0; i < tags->count; i++) {
+		const struct tag *tag = &tags->rows[i];
+		int64_t reserved = kilobytes(tag->malloc + tag->reserved);
+		int64_t committed = kilobytes(tag->malloc + tag->committed);
+
+		if (!reserved && !committed)
 			continue;
 		fprintf(out, "\n-%26s (reserved=%" PRId64 "KB, committed=%" PRId64 "KB)\n",
-			rec_text(rec, tags->rows[i].tag), size, size);
-		fprintf(out, "%27s (malloc=%" PRId64 "KB #%" PRId64 ")\n", "", size,
-			rec_native_live_blocks(sum));
+			rec_text(rec, tag->name), reserved, committed);
+		if (kilobytes(tag->malloc))
+			fprintf(out, "%27s (malloc=%" PRId64 "KB #%" PRId64 ")\n", "",
+				kilobytes(tag->malloc), tag->blocks);
+		if (tag->reserved || tag->committed)
+			fprintf(out,
+				"%27s (mmap: reserved=%" PRId64 "KB, committed=%" PRId64 "KB)\n",
+				"", kilobytes(tag->reserved), kilobytes(tag->committed));
 	}
 }
 
@@ -119,8 +179,14 @@ static void write_site(const struct recording *rec, const struct rec_native_call
 		write_call(rec, &site->chain.calls[i], out);
 	if (!site->chain.calls[0].address)
 		fputs("[unknown]\n", out);
-	fprintf(out, "%28s (malloc=%" PRId64 "KB type=%s #%" PRId64 ")\n\n", "", size,
-		rec_text(rec, site->tag), rec_native_live_blocks(&site->sum));
+	if (site->use == REC_NATIVE_HEAP)
+		fprintf(out, "%28s (malloc=%" PRId64 "KB type=%s #%" PRId64 ")\n\n", "", size,
+			rec_text(rec, site->tag), rec_native_live_blocks(&site->sum));
+	else
+		fprintf(out,
+			"%28s (mmap: reserved=%" PRId64 "KB, committed=%" PRId64 "KB Type=%s)\n\n",
+			"", site->use == REC_NATIVE_COMMITTED ? 0 : size,
+			site->use == REC_NATIVE_COMMITTED ? size : 0, rec_text(rec, site->tag));
 }
 
 /* How much of all there is the figures are. */
@@ -144,7 +210,8 @@ static bool write_quality(const struct rec_native_budget *budget, FILE *out)
 
 static int write_jvm(const struct recording *rec, uint32_t jvm, FILE *out)
 {
-	struct sums sites = { 0 }, tags = { 0 };
+	struct sites sites = { 0 };
+	struct tags tags = { 0 };
 	int err;
 
 	fprintf(out, "%d:\n\n", rec_jvm_get(rec, jvm)->pid);

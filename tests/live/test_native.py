@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from collections import defaultdict
+from pathlib import Path
 
 from harness import Skip, expect, wait_until
 from suite import test
@@ -415,3 +416,27 @@ def native_bystander(run):
     expect(len(sites.recording.jvms) == 1, "%s" % sites.recording.jvms)
     expect(not any("AllocStorm" in name for site in sites.raw["sites"]
                    for name in sites.methods(site)), "the bystander's allocations")
+
+
+@test("native mappings", quick=True)
+def native_mappings(run):
+    """What the VM maps, from its start: stacks by who started the threads, and parts of the heap."""
+    path = run.output()
+    scope = run.scope("-f", path, "--no-progress", *EXACT, "--", *run.java_command(
+        "ManyThreads", 20, 40, flags=["-Xss333k", "-XX:+UseSerialGC"]))
+    scope.line("READY", 60)
+    wait_until(lambda: thread_count(child_of(scope.pid), "many-") == 40, 30, "threads do not start")
+    scope.signal(signal.SIGINT)
+    sites = Sites(run.finish(scope, path))
+    expect(sites.counts["mapping_ring_full"] == 0, "records were lost: %s" % sites.counts)
+    stacks = sites.by_method("ManyThreads", "Thread Stack", "thread_stack")["main"]
+    expect(stacks["live_blocks"] == 40, "%s" % dict(stacks))
+    # The VM rounds up and adds what libc takes of it: the guard, which is a page.
+    expect(40 * 333 * 1024 <= stacks["live_bytes"] <= 40 * (333 + 16) * 1024, "%s" % dict(stacks))
+    run.note("%d mapping calls" % sites.counts["mapping_calls"])
+
+
+def thread_count(pid, prefix):
+    names = (Path("/proc/%d/task" % pid) / task.name / "comm"
+             for task in Path("/proc/%d/task" % pid).iterdir())
+    return sum(name.read_text(encoding="utf-8").startswith(prefix) for name in names)

@@ -8,6 +8,7 @@
 #include "jvm/jvm.h"
 #include "live/calls.h"
 #include "live/classes.h"
+#include "live/mappings.h"
 #include "model/groups.h"
 #include "model/recording.h"
 #include "target/target.h"
@@ -300,14 +301,36 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 	d->samples++;
 }
 
+static void on_mapping(struct decoder *d, struct recording *rec, const void *data, size_t size)
+{
+	const struct jvs_mapped *record = data;
+	uint32_t stack = 0;
+
+	(void)rec;
+	if (size < sizeof(*record)) {
+		d->bad_records++;
+		return;
+	}
+	if (record->stack)
+		decode_stack(d, record->stack, &stack);
+	if (d->mappings && d->processes[record->event.target].target)
+		mappings_add(d->mappings, record, stack);
+}
+
 typedef void (*handler)(struct decoder *d, struct recording *rec, const void *data, size_t size);
 
 static const handler handlers[] = {
-	[JVS_EVENT_CPU_SAMPLE] = on_cpu_sample,	      [JVS_EVENT_STACK_PART] = on_stack_part,
-	[JVS_EVENT_CLASS_LOAD] = classes_decode,      [JVS_EVENT_CLASS_UNLOAD] = classes_decode,
-	[JVS_EVENT_CLASS_REDEFINED] = classes_decode, [JVS_EVENT_CLASS_INIT] = classes_decode,
-	[JVS_EVENT_CLASS_LOADER] = classes_decode,    [JVS_EVENT_CLASS_LOADER_END] = classes_decode,
-	[JVS_EVENT_CLASS_BYTES] = classes_decode,     [JVS_EVENT_CLASS_PHASE] = classes_decode,
+	[JVS_EVENT_CPU_SAMPLE] = on_cpu_sample,
+	[JVS_EVENT_STACK_PART] = on_stack_part,
+	[JVS_EVENT_CLASS_LOAD] = classes_decode,
+	[JVS_EVENT_CLASS_UNLOAD] = classes_decode,
+	[JVS_EVENT_CLASS_REDEFINED] = classes_decode,
+	[JVS_EVENT_CLASS_INIT] = classes_decode,
+	[JVS_EVENT_CLASS_LOADER] = classes_decode,
+	[JVS_EVENT_CLASS_LOADER_END] = classes_decode,
+	[JVS_EVENT_CLASS_BYTES] = classes_decode,
+	[JVS_EVENT_CLASS_PHASE] = classes_decode,
+	[JVS_EVENT_MAPPING] = on_mapping,
 };
 
 void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size)

@@ -13,6 +13,7 @@
 
 struct calls;
 struct classes;
+struct mappings;
 struct rec_thread;
 struct recording;
 
@@ -48,8 +49,9 @@ struct decoder {
 	struct map64 stacks; /* to stack id */
 	struct map64 older;
 	uint64_t *seen; /* borrowed; which stacks the kernel takes for known: see tables.h */
-	struct classes *classes; /* borrowed; NULL: class loads are not recorded */
-	struct calls *calls;	 /* borrowed; NULL: native memory is not recorded */
+	struct classes *classes;   /* borrowed; NULL: class loads are not recorded */
+	struct calls *calls;	   /* borrowed; NULL: native memory is not recorded */
+	struct mappings *mappings; /* the same */
 	uint32_t slots_per_cpu;
 	uint64_t period_ns; /* what one CPU sample stands for */
 	int64_t epoch_ns;   /* since the epoch, when CLOCK_MONOTONIC was 0 */

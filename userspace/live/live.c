@@ -228,6 +228,7 @@ int live_open(const struct live_options *options, struct live **out)
 	live->decoder.seen = live->tables.seen;
 	live->decoder.classes = live->classes;
 	live->decoder.calls = live->native ? &live->native->calls : NULL;
+	live->decoder.mappings = live->native ? &live->native->mappings : NULL;
 	*out = live;
 	return 0;
 }

@@ -66,12 +66,16 @@ static const struct {
 static const char *const maps[] = { "jvs_native_controls",   "jvs_native_counts",
 				    "jvs_native_site_ids",   "jvs_native_sites",
 				    "jvs_native_site_count", "jvs_native_live",
-				    "jvs_native_threads" };
+				    "jvs_native_threads",    "jvs_mapping_counts",
+				    "jvs_mapping_threads" };
 
 int native_choose(struct bpf_object *object, uint32_t live_blocks, bool wanted)
 {
 	enum probe_links links = wanted ? probes_best() : PROBE_SINGLE;
 	int err = probes_choose(object, GROUP, links, wanted);
+
+	if (!err)
+		err = probes_choose(object, "mapping", links, wanted);
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(object, maps[i]);
@@ -122,6 +126,7 @@ int native_open(struct bpf_object *object, const struct native_options *options,
 	native->counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_counts");
 	native->live_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_live");
 	native->ids_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_site_ids");
+	native->mapping_counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_mapping_counts");
 	native->known = calloc(JVS_NATIVE_SITES, sizeof(*native->known));
 	native->controls =
 		map_array(object, "jvs_native_controls", CONTROLS_SIZE, PROT_READ | PROT_WRITE);
@@ -160,6 +165,7 @@ void native_close(struct native *native)
 		free(native->known[i].level);
 	free(native->known);
 	calls_free(&native->calls);
+	mappings_free(&native->mappings);
 	free(native);
 }
 
@@ -239,6 +245,7 @@ void native_attach(struct native *native, const struct process *p, const struct 
 	if (native->libc)
 		attach_library(native, p, all, LIBC);
 	attach_library(native, p, all, LIBJVM);
+	native_attach_mappings(native, p, all);
 	if (!t->begun && (t->sets[LIBJVM].attached || t->sets[LIBC].attached))
 		native_begin_budget(native, p);
 }
@@ -263,5 +270,6 @@ void native_forget(struct native *native, const struct process *p)
 	native_unfollow(native, p->index);
 	for (int set = 0; set < NATIVE_SETS; set++)
 		probes_free(&t->sets[set]);
+	mappings_forget(&native->mappings, p->index);
 	native_drop_accounts(native, p->index);
 }

@@ -9,6 +9,7 @@
 #include "bpf/jvs_native.h"
 #include "live/calls.h"
 #include "live/governor.h"
+#include "live/mappings.h"
 #include "live/probes.h"
 #include "model/growth.h"
 
@@ -57,6 +58,7 @@ struct native_target {
 		char name[NATIVE_TAG_NAME_MAX];
 	} tags[NATIVE_TAGS_MAX]; /* as the JVM numbers them */
 	uint32_t tag_count;
+	bool tried_mappings[MAPPING_SETS];
 };
 
 /* A site of the kernel, as far as the recording knows it. */
@@ -90,6 +92,8 @@ struct native {
 	struct calls calls;	   /* of their stacks */
 	bool waits;		   /* for stacks: the recording goes on after native_finish() */
 	struct native_target targets[JVS_MAX_TARGETS];
+	struct mappings mappings; /* what the VM maps, of all targets */
+	int mapping_counts_fd;
 };
 
 /*

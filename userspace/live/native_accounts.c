@@ -412,6 +412,7 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 	for (uint32_t i = 1; i < count; i++)
 		if (is_of(native, i, p->index))
 			tell_site(native, p, rec, i);
+	mappings_tell(native, p, rec);
 	add_counts(native, p, rec);
 	native_tell_budget(native, d, p, rec);
 	native_tell_live(native, d, p, rec);

@@ -7,6 +7,7 @@
 
 struct image;
 struct mapping;
+struct maps;
 
 /* Inside of native*.c. */
 
@@ -79,6 +80,9 @@ void native_growths_tell(struct native_growths *growths, struct recording *rec);
 
 /* Forgets the accounts of a target, whose probes are gone. */
 void native_drop_accounts(struct native *native, uint32_t target);
+
+/* Attaches the probes on what the VM maps: native_mappings.c. */
+void native_attach_mappings(struct native *native, const struct process *p, const struct maps *all);
 
 /* All counters of a target, summed over all CPUs. */
 void native_counts(const struct native *native, uint32_t target, struct jvs_native_counts *out);

@@ -26,8 +26,9 @@ static const struct rec_native no_native = {
 const char *rec_native_use_name(enum rec_native_use use)
 {
 	static const char *const names[REC_NATIVE_USE_NR] = {
-		[REC_NATIVE_HEAP] = "malloc",
-		[REC_NATIVE_UNKNOWN_FREE] = "unknown_free",
+		[REC_NATIVE_HEAP] = "malloc",	     [REC_NATIVE_UNKNOWN_FREE] = "unknown_free",
+		[REC_NATIVE_RESERVED] = "reserve",   [REC_NATIVE_COMMITTED] = "commit",
+		[REC_NATIVE_STACK] = "thread_stack",
 	};
 
 	return names[use];
@@ -127,6 +128,31 @@ static struct rec_native_tag *find_tag(struct rec_native_tag *tags, ssize_t *cou
 	return &tags[(*count)++];
 }
 
+static void add_to_tag(struct rec_native_tag *tag, const struct rec_native_site *site)
+{
+	int64_t bytes = rec_native_live_bytes(site);
+
+	switch (site->use) {
+	case REC_NATIVE_HEAP:
+		rec_native_site_add(&tag->sum, site);
+		break;
+	case REC_NATIVE_UNKNOWN_FREE:
+		tag->unknown_frees += site->freed_blocks;
+		break;
+	case REC_NATIVE_RESERVED:
+		tag->reserved += bytes;
+		break;
+	case REC_NATIVE_COMMITTED:
+		tag->committed += bytes;
+		break;
+	case REC_NATIVE_STACK:
+		tag->stacks += bytes;
+		break;
+	case REC_NATIVE_USE_NR:
+		break;
+	}
+}
+
 ssize_t rec_native_tags(const struct recording *rec, struct rec_native_tag **out)
 {
 	uint32_t sites = rec_native_site_count(rec);
@@ -139,10 +165,7 @@ ssize_t rec_native_tags(const struct recording *rec, struct rec_native_tag **out
 		const struct rec_native_site *site = table_get(&rec->native->sites, id);
 
 		tag = find_tag(tags, &count, site);
-		if (site->use == REC_NATIVE_UNKNOWN_FREE)
-			tag->unknown_frees += site->freed_blocks;
-		else
-			rec_native_site_add(&tag->sum, site);
+		add_to_tag(tag, site);
 	}
 	*out = tags;
 	return count;

@@ -27,6 +27,9 @@ struct recording;
 enum rec_native_use {
 	REC_NATIVE_HEAP,	 /* malloc */
 	REC_NATIVE_UNKNOWN_FREE, /* freed here, allocated before the recording */
+	REC_NATIVE_RESERVED,	 /* address space, by the VM */
+	REC_NATIVE_COMMITTED,	 /* of it, what may be used */
+	REC_NATIVE_STACK,	 /* of threads, by who started them; not what of it was used */
 	REC_NATIVE_USE_NR,
 };
 const char *rec_native_use_name(enum rec_native_use use);
@@ -78,8 +81,9 @@ uint32_t rec_native_site_count(const struct recording *rec);
 
 /* All sites of a JVM with one tag. */
 struct rec_native_tag {
-	struct rec_native_site sum; /* without stack, use and ages, and without: */
-	int64_t unknown_frees;	    /* blocks freed that were allocated before */
+	struct rec_native_site sum;	     /* without stack, use and ages, and without: */
+	int64_t unknown_frees;		     /* blocks freed that were allocated before */
+	int64_t reserved, committed, stacks; /* bytes that the VM has mapped; not in sum */
 };
 /* *out is the caller's to free. Returns how many there are, or -ENOMEM. */
 ssize_t rec_native_tags(const struct recording *rec, struct rec_native_tag **out);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/mappings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/native.h"
+
+#define SITES_MAX 16384
+
+/* ---- ranges */
+
+/* The first range that ends behind an address. */
+static size_t first_behind(const struct mapped_list *list, uint64_t address)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->items[middle].end > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+const struct mapped *mapped_find(const struct mapped_list *list, uint64_t address)
+{
+	size_t at = first_behind(list, address);
+
+	return at < list->count && list->items[at].start <= address ? &list->items[at] : NULL;
+}
+
+/* Room for one more at a place. */
+static int make_room(struct mapped_list *list, size_t at)
+{
+	size_t capacity = list->capacity ? list->capacity * 2 : 64;
+	struct mapped *items;
+
+	if (list->count >= MAPPED_MAX)
+		return -ENOSPC;
+	if (list->count == list->capacity) {
+		items = reallocarray(list->items, capacity, sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		list->items = items;
+		list->capacity = capacity;
+	}
+	memmove(&list->items[at + 1], &list->items[at], (list->count - at) * sizeof(*list->items));
+	list->count++;
+	return 0;
+}
+
+static void book_gone(struct mappings *mappings, uint32_t id, int64_t bytes, bool whole)
+{
+	struct mapped_site *site = table_get(&mappings->sites, id);
+
+	if (!site)
+		return;
+	site->freed_bytes += bytes;
+	site->freed_blocks += whole;
+}
+
+/* Takes a part out of the range at a place. Returns whether anything of it is still there. */
+static bool cut(struct mappings *mappings, struct mapped_list *list, size_t at, uint64_t start,
+		uint64_t end)
+{
+	struct mapped *range = &list->items[at], whole = *range;
+	struct mapped_site *site;
+
+	if (start == whole.start && end == whole.end) {
+		memmove(range, range + 1, (list->count - at - 1) * sizeof(*range));
+		list->count--;
+		book_gone(mappings, whole.site, whole.bytes, true);
+		return false;
+	}
+	book_gone(mappings, whole.site, (int64_t)(end - start), false);
+	range->bytes -= (int64_t)(end - start);
+	if (start == whole.start) {
+		range->start = end;
+	} else if (end == whole.end) {
+		range->end = start;
+	} else if (make_room(list, at)) {
+		/* No place for two: the upper one is forgotten. */
+		range->end = start;
+		range->bytes = (int64_t)(start - whole.start);
+		book_gone(mappings, whole.site, (int64_t)(whole.end - end), false);
+	} else {
+		list->items[at].end = start;
+		list->items[at].bytes = (int64_t)(start - whole.start);
+		list->items[at + 1].start = end;
+		list->items[at + 1].bytes = (int64_t)(whole.end - end);
+		site = table_get(&mappings->sites, whole.site);
+		if (site)
+			site->blocks++;
+	}
+	return true;
+}
+
+void mapped_remove(struct mappings *mappings, struct mapped_list *list, const struct mapped *gone)
+{
+	size_t at = first_behind(list, gone->start);
+
+	while (at < list->count && list->items[at].start < gone->end) {
+		const struct mapped *range = &list->items[at];
+		uint64_t start = range->start > gone->start ? range->start : gone->start;
+		uint64_t end = range->end < gone->end ? range->end : gone->end;
+
+		if (range->time_ns > gone->time_ns) {
+			at++;
+		} else if (cut(mappings, list, at, start, end)) {
+			/* What is left of it may begin before or behind what is gone. */
+			at = first_behind(list, end);
+		}
+	}
+}
+
+int mapped_add(struct mappings *mappings, struct mapped_list *list, const struct mapped *range)
+{
+	size_t at;
+	int err;
+
+	if (range->start >= range->end)
+		return -EEXIST;
+	mapped_remove(mappings, list, range);
+	at = first_behind(list, range->start);
+	if (at < list->count && list->items[at].start < range->end)
+		return -EEXIST;
+	err = make_room(list, at);
+	if (!err)
+		list->items[at] = *range;
+	return err;
+}
+
+/* ---- records */
+
+static uint32_t site_of(struct mappings *mappings, const struct jvs_mapped *record, uint32_t tag,
+			enum rec_native_use use)
+{
+	struct mapped_site row = { .stack = record->stack,
+				   .target = record->event.target,
+				   .tag = (uint16_t)tag,
+				   .use = (uint16_t)use };
+	uint32_t id;
+
+	mappings->sites.row_size = sizeof(row);
+	mappings->sites.key_size = offsetof(struct mapped_site, rec_stack);
+	return table_add(&mappings->sites, &row, SITES_MAX, &id) ? 0 : id;
+}
+
+static void add_range(struct mappings *mappings, struct mapped_list *list,
+		      const struct jvs_mapped *record, struct mapped *range, uint32_t stack)
+{
+	struct mapped_site *site = table_get(&mappings->sites, range->site);
+	int err = site ? mapped_add(mappings, list, range) : -ENOMEM;
+
+	if (site && stack)
+		site->rec_stack = stack;
+	if (err && err != -EEXIST)
+		mappings->targets[record->event.target].dropped++;
+	if (err)
+		return;
+	site->blocks++;
+	site->bytes += range->bytes;
+}
+
+static void reserve(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack,
+		    struct mapped range)
+{
+	range.site = site_of(mappings, record, record->tag, REC_NATIVE_RESERVED);
+	add_range(mappings, &mappings->targets[record->event.target].reserved, record, &range,
+		  stack);
+}
+
+/* Committed memory has the tag of what it was reserved for. */
+static void commit(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack,
+		   struct mapped range)
+{
+	struct mappings_target *t = &mappings->targets[record->event.target];
+	const struct mapped *in = mapped_find(&t->reserved, range.start);
+
+	range.tag = in ? in->tag : record->tag;
+	range.site = site_of(mappings, record, range.tag, REC_NATIVE_COMMITTED);
+	add_range(mappings, &t->committed, record, &range, stack);
+}
+
+static void add_stack(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack,
+		      struct mapped range)
+{
+	range.end = range.start + 1;
+	range.site = site_of(mappings, record, JVS_MAPPING_NO_TAG, REC_NATIVE_STACK);
+	add_range(mappings, &mappings->targets[record->event.target].stacks, record, &range, stack);
+}
+
+void mappings_add(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack)
+{
+	struct mappings_target *t = &mappings->targets[record->event.target];
+	struct mapped range = { .start = record->address,
+				.end = record->address + record->size,
+				.bytes = (int64_t)record->size,
+				.time_ns = record->event.time_ns,
+				.tag = record->tag };
+
+	switch (record->op) {
+	case JVS_MAPPING_MAP:
+		reserve(mappings, record, stack, range);
+		/* fall through */
+	case JVS_MAPPING_COMMIT:
+	case JVS_MAPPING_COMMIT_EXIT:
+		commit(mappings, record, stack, range);
+		break;
+	case JVS_MAPPING_RESERVE:
+		reserve(mappings, record, stack, range);
+		break;
+	case JVS_MAPPING_RELEASE:
+		mapped_remove(mappings, &t->reserved, &range);
+		/* fall through */
+	case JVS_MAPPING_UNCOMMIT:
+		mapped_remove(mappings, &t->committed, &range);
+		break;
+	case JVS_MAPPING_STACK:
+		add_stack(mappings, record, stack, range);
+		break;
+	case JVS_MAPPING_STACK_END:
+		range.end = range.start + 1;
+		mapped_remove(mappings, &t->stacks, &range);
+		break;
+	}
+}
+
+/* ---- the end */
+
+static void free_list(struct mapped_list *list)
+{
+	free(list->items);
+	*list = (struct mapped_list){ 0 };
+}
+
+void mappings_forget(struct mappings *mappings, uint32_t target)
+{
+	struct mappings_target *t = &mappings->targets[target];
+
+	for (int set = 0; set < MAPPING_SETS; set++)
+		probes_free(&t->sets[set]);
+	free_list(&t->reserved);
+	free_list(&t->committed);
+	free_list(&t->stacks);
+	*t = (struct mappings_target){ 0 };
+	/* Another target has this place: the sites keep no numbers of the last. */
+	for (uint32_t id = 1; id <= mappings->sites.count; id++) {
+		struct mapped_site *site = table_get(&mappings->sites, id);
+
+		if (site->target == target)
+			site->blocks = site->bytes = site->freed_blocks = site->freed_bytes = 0;
+	}
+}
+
+void mappings_free(struct mappings *mappings)
+{
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
+		mappings_forget(mappings, i);
+	table_free(&mappings->sites);
+}

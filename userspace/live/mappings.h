@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_MAPPINGS_H
+#define JVMSCOPE_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/jvs_mapping.h"
+#include "live/probes.h"
+#include "model/table.h"
+
+struct bpf_object;
+struct calls;
+struct decoder;
+struct native;
+struct process;
+struct recording;
+
+/*
+ * What the VM reserves and commits, and the stacks of its threads, by who did: attaches
+ * bpf/mapping.bpf.c, keeps the ranges, and makes rows of model/native.h of them.
+ *
+ * Ranges from before are not known: what is committed in them counts, with no tag, and what is
+ * given back of them does not.
+ */
+
+/* One range, with what it counts for at its site: a part that is given back takes its part along.
+ */
+struct mapped {
+	uint64_t start;
+	uint64_t end;
+	int64_t bytes;
+	uint64_t time_ns; /* CLOCK_MONOTONIC, when it began */
+	uint32_t site;
+	uint32_t tag; /* as the JVM numbers it */
+};
+
+/* Sorted, without overlap. A zeroed struct is a valid empty one. */
+struct mapped_list {
+	struct mapped *items; /* owned */
+	size_t count;
+	size_t capacity;
+};
+
+#define MAPPED_MAX 65536 /* ranges of one list; G1 commits region by region */
+
+struct mapped_site {
+	/* the key */
+	uint64_t stack; /* hash */
+	uint32_t target;
+	uint16_t tag;
+	uint16_t use; /* enum rec_native_use */
+	/* */
+	uint32_t rec_stack;
+	uint32_t pad;
+	int64_t blocks, bytes;
+	int64_t freed_blocks, freed_bytes;
+};
+
+#define MAPPING_SETS 2 /* of libjvm, of libc */
+
+struct mappings_target {
+	struct probe_set sets[MAPPING_SETS];
+	struct mapped_list reserved, committed, stacks;
+	uint64_t dropped; /* ranges over MAPPED_MAX */
+};
+
+struct mappings {
+	struct table sites; /* of struct mapped_site */
+	struct mappings_target targets[JVS_MAX_TARGETS];
+};
+
+/* ---- ranges */
+
+/*
+ * Takes [start, end) out, but not ranges that began after before_ns: those are of somebody else,
+ * who was given the addresses since. Parts of ranges stay.
+ */
+void mapped_remove(struct mappings *mappings, struct mapped_list *list, const struct mapped *gone);
+/*
+ * Adds a range in the place of what was there. Returns 0; -EEXIST when a part of it is of somebody
+ * who began after it, or it is empty; -ENOSPC, -ENOMEM.
+ */
+int mapped_add(struct mappings *mappings, struct mapped_list *list, const struct mapped *range);
+/* The range that holds an address; NULL. */
+const struct mapped *mapped_find(const struct mapped_list *list, uint64_t address);
+
+/* ---- the rest of live */
+
+/* One record, whatever came before it. stack: in the recording. */
+void mappings_add(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack);
+
+/* Rows of a target's sites, in addition to what there is. */
+void mappings_tell(struct native *native, const struct process *p, struct recording *rec);
+
+void mappings_forget(struct mappings *mappings, uint32_t target);
+void mappings_free(struct mappings *mappings);
+
+#endif
