@@ -176,7 +176,7 @@ def child_of(pid):
         return int(children.read().split()[0])
 
 
-@test("native detail", quick=True)
+@test("native detail")
 def native_detail(run):
     """
     The JVM's own report and ours, of a program whose every allocation was seen: one report of a

@@ -58,6 +58,8 @@ struct native_target {
 		char name[NATIVE_TAG_NAME_MAX];
 	} tags[NATIVE_TAGS_MAX]; /* as the JVM numbers them */
 	uint32_t tag_count;
+	uint64_t tag_table; /* in the target; 0: all were read, or there is none */
+	uint32_t tag_step;  /* words from one name to the next */
 	bool tried_mappings[MAPPING_SETS];
 };
 

@@ -22,13 +22,16 @@
 
 /* ---- tags */
 
-/* Copies names as far as they are there: a table has no end mark, but no text follows its last. */
-static void read_names(struct native_target *t, const struct target *target, uint64_t table,
-		       uint32_t step)
+/*
+ * Copies names as far as they are there: a table has no end mark, but no text follows its last.
+ * Where the loader has not relocated the table yet the rest is read the next time.
+ */
+static void read_names(struct native_target *t, const struct target *target)
 {
-	while (t->tag_count < NATIVE_TAGS_MAX) {
+	while (t->tag_table && t->tag_count < NATIVE_TAGS_MAX) {
 		char *name = t->tags[t->tag_count].name;
-		uint64_t at = table + 8ull * (t->tag_count * step + step - 1), text;
+		uint64_t at = t->tag_table + 8ull * (t->tag_count * t->tag_step + t->tag_step - 1);
+		uint64_t text;
 		ssize_t length;
 
 		if (target_read_u64(target, at, &text) || !text)
@@ -41,7 +44,7 @@ static void read_names(struct native_target *t, const struct target *target, uin
 		t->tag_count++;
 		/* The last tag of all JDKs but 8 and 11. */
 		if (!strcmp(name, "Unknown"))
-			return;
+			t->tag_table = 0;
 	}
 }
 
@@ -51,10 +54,27 @@ void native_read_tags(struct native_target *t, const struct process *p, struct i
 	uint64_t bias = image_bias(libjvm, mapping), vaddr;
 
 	t->tag_count = 0;
+	t->tag_table = 0;
 	if (image_symbol(libjvm, "_ZN7NMTUtil8_stringsE", false, &vaddr) == 0)
-		read_names(t, p->target, vaddr + bias, 2);
+		t->tag_step = 2;
 	else if (image_symbol(libjvm, "_ZN7NMTUtil18_memory_type_namesE", false, &vaddr) == 0)
-		read_names(t, p->target, vaddr + bias, 1);
+		t->tag_step = 1;
+	else
+		return;
+	t->tag_table = vaddr + bias;
+	read_names(t, p->target);
+}
+
+/* A table whose end does not show is as long as what was there at two looks. */
+static void read_more_names(struct native_target *t, const struct process *p)
+{
+	uint32_t before = t->tag_count;
+
+	if (!t->tag_table || !p->target)
+		return;
+	read_names(t, p->target);
+	if (before && before == t->tag_count)
+		t->tag_table = 0;
 }
 
 uint32_t native_tag(struct native_target *t, struct recording *rec, uint32_t tag)
@@ -393,6 +413,7 @@ void native_drop_accounts(struct native *native, uint32_t target)
 
 void native_tick(struct native *native, struct decoder *d, struct process *p, struct recording *rec)
 {
+	read_more_names(&native->targets[p->index], p);
 	resolve_sites(native, d);
 	native_keep_budget(native, d, p, rec);
 	native_follow(native, p, false);
