@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "class_record.h"
+#include "class_link.h"
+#include "class_start.h"
 
 #include <bpf/bpf_tracing.h>
 
@@ -29,29 +30,6 @@ JVS_FN int jvs_on_class_parse(__u64 stream, __u64 symbol, __u64 loader, __u64 sp
 	}
 	give_scratch(scratch);
 	return 0;
-}
-
-static __always_inline void send_phase(__u32 index, __u32 phase)
-{
-	struct jvs_class_scratch *scratch = take_scratch();
-
-	if (!scratch) {
-		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
-		return;
-	}
-	fill_event(scratch, JVS_EVENT_CLASS_PHASE, index, 0, NULL);
-	scratch->event.flags = phase;
-	if (!send_event(scratch))
-		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
-	give_scratch(scratch);
-}
-
-static __always_inline void tell_first_hook(__u32 index)
-{
-	__u32 *told = bpf_map_lookup_elem(&jvs_class_hooked, &index);
-
-	if (told && !*told && !__sync_val_compare_and_swap(told, 0, 1))
-		send_phase(index, JVS_CLASS_PHASE_HOOK);
 }
 
 /*
@@ -269,6 +247,10 @@ static __always_inline int on_class_load(__u64 klass)
 	if (layout && (__s32)class_word(klass + layout->klass_layout_helper) < 0)
 		return 0;
 	count_class(index, JVS_CLASS_COUNT_LOADED);
+	if (class_mode(index) == JVS_CLASS_MODE_COUNTED) {
+		count_class(index, JVS_CLASS_COUNT_COUNTED);
+		return 0;
+	}
 	scratch = take_scratch();
 	if (!scratch) {
 		count_class(index, JVS_CLASS_COUNT_BUSY);
@@ -307,6 +289,8 @@ JVS_FN int jvs_on_class_unload(__u64 klass)
 	if (!jvs_current_target(&index))
 		return 0;
 	count_class(index, JVS_CLASS_COUNT_UNLOADED);
+	if (class_mode(index) == JVS_CLASS_MODE_COUNTED)
+		return 0;
 	layout = class_layout(index);
 	scratch = take_scratch();
 	if (!scratch) {
@@ -486,54 +470,6 @@ static __always_inline int on_class_initialized(__u64 klass)
 	return 0;
 }
 
-/* ---- how far a JVM is */
-
-/* JvmtiExport::post_vm_initialized(): agents run in it */
-JVS_FN int jvs_on_vm_initialized(void)
-{
-	struct jvs_class_thread *thread;
-	__u32 index;
-
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = class_thread(bpf_get_current_pid_tgid());
-	if (!thread)
-		return 0;
-	thread->premain = 1;
-	send_phase(index, JVS_CLASS_PHASE_INITIALIZED);
-	return 0;
-}
-
-/* jni_CallVoidMethod(): the instrument library calls premain by it */
-JVS_FN int jvs_on_premain(void)
-{
-	struct jvs_class_thread *thread;
-	__u32 index, tid = bpf_get_current_pid_tgid();
-
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = bpf_map_lookup_elem(&jvs_class_threads, &tid);
-	if (thread && thread->premain)
-		send_phase(index, JVS_CLASS_PHASE_AGENT);
-	return 0;
-}
-
-/* jni_CallStaticVoidMethod(): the launcher calls main by it */
-JVS_FN int jvs_on_main(void)
-{
-	struct jvs_class_thread *thread;
-	__u32 index, tid = bpf_get_current_pid_tgid();
-
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = bpf_map_lookup_elem(&jvs_class_threads, &tid);
-	if (!thread || !thread->premain)
-		return 0;
-	thread->premain = 0;
-	send_phase(index, JVS_CLASS_PHASE_MAIN);
-	return 0;
-}
-
 /* ---- programs */
 
 static __always_inline int on_site(struct pt_regs *ctx)
@@ -574,18 +510,56 @@ static __always_inline int on_site(struct pt_regs *ctx)
 		return jvs_on_premain();
 	case JVS_CLASS_SITE_MAIN:
 		return jvs_on_main();
+	case JVS_CLASS_SITE_READ:
+		return jvs_on_class_read(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_VERIFY:
+		return jvs_on_class_verify(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_REWRITE:
+		return jvs_on_class_rewrite(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_METHODS:
+		return jvs_on_class_methods(PT_REGS_PARM1(ctx));
+	case JVS_CLASS_SITE_UNLOCKED:
+		return on_class_unlocked();
+	case JVS_CLASS_SITE_AGENT:
+		return jvs_on_agent(PT_REGS_PARM1(ctx), JVS_CLASS_PHASE_LOADING);
+	case JVS_CLASS_SITE_AGENTS_LOADED:
+		return jvs_on_agent(0, JVS_CLASS_PHASE_ALL_LOADED);
+	case JVS_CLASS_SITE_AGENT_LOADED:
+		return jvs_on_agent(PT_REGS_PARM1(ctx), JVS_CLASS_PHASE_LOADED);
 	}
+	return 0;
+}
+
+static __always_inline bool is_phase(__u64 site)
+{
+	return site == JVS_CLASS_SITE_INIT || site == JVS_CLASS_SITE_INITIALIZED ||
+	       site >= JVS_CLASS_SITE_READ;
+}
+
+/* What a hit costs, but for the trap, which userspace knows. */
+static __always_inline int on_hit(struct pt_regs *ctx)
+{
+	__u64 start_ns = bpf_ktime_get_ns();
+	__u32 index;
+
+	on_site(ctx);
+	if (!jvs_current_target(&index))
+		return 0;
+	count_class(index, JVS_CLASS_COUNT_HITS);
+	if (is_phase(bpf_get_attach_cookie(ctx)))
+		count_class(index, JVS_CLASS_COUNT_PHASE_HITS);
+	add_class(index, JVS_CLASS_COUNT_RUN_NS, bpf_ktime_get_ns() - start_ns);
 	return 0;
 }
 
 SEC("?uprobe")
 int jvs_class_entry(struct pt_regs *ctx)
 {
-	return on_site(ctx);
+	return on_hit(ctx);
 }
 
 SEC("?uprobe")
 int jvs_class_entry_multi(struct pt_regs *ctx)
 {
-	return on_site(ctx);
+	return on_hit(ctx);
 }

@@ -86,6 +86,7 @@ static __always_inline struct jvs_class_rule *ignoring_rule(struct jvs_class_scr
 	scratch->rule.bytes = 0;
 	scratch->rule.parse_ns = 0;
 	scratch->rule.transform_ns = 0;
+	scratch->rule.link_ns = 0;
 	scratch->rule.initialize_ns = 0;
 	/* Another CPU may just have made it, and counted. */
 	bpf_map_update_elem(&jvs_class_rules, &key, &scratch->rule, BPF_NOEXIST);
@@ -109,6 +110,7 @@ static __always_inline void fill_header(struct jvs_event *event, __u32 kind, __u
 static __always_inline void forget_facts(struct jvs_class_facts *facts)
 {
 	facts->start_ns = 0;
+	facts->read_ns = 0;
 	facts->parse_ns = 0;
 	facts->nested_ns = 0;
 	facts->transform_ns = 0;
@@ -133,6 +135,8 @@ static __always_inline void fill_event(struct jvs_class_scratch *scratch, __u32 
 	event->stack = 0;
 	event->duration_ns = 0;
 	event->self_ns = 0;
+	event->verify_ns = 0;
+	event->rewrite_ns = 0;
 	event->generation = 0;
 	event->flags = 0;
 	event->name_len = 0;
@@ -209,7 +213,7 @@ static __always_inline __u64 class_stack(__u32 target, const struct jvs_target *
 	enum jvs_captured how;
 	__u64 hash;
 
-	if (!(t->flags & JVS_TARGET_JAVA))
+	if (!(t->flags & JVS_TARGET_JAVA) || class_mode(target) != JVS_CLASS_MODE_EXACT)
 		return 0;
 	hash = jvs_capture_at_probe(target, t, &how);
 	if (how == JVS_CAPTURED || how == JVS_CAPTURED_AGAIN)
@@ -246,6 +250,9 @@ static __always_inline void begin_frame(struct jvs_class_thread *thread,
 	forget_facts(&frame->facts);
 	frame->facts.flags = JVS_CLASS_PARSED;
 	frame->facts.start_ns = bpf_ktime_get_ns();
+	if (thread->read_symbol && thread->read_symbol == frame->symbol)
+		frame->facts.read_ns = frame->facts.start_ns - thread->read_ns;
+	thread->read_symbol = 0;
 	frame->parent = thread->top;
 	frame->outer_nested_ns = thread->nested_ns;
 	frame->parser = 0;

@@ -40,6 +40,9 @@ struct jvs_class_thread {
 	__u32 notified_archived;
 	__u32 premain; /* agents are running in it */
 	__u32 pad;
+	__u64 read_symbol; /* of the class file that the boot loader reads; 0: none */
+	__u64 read_ns;
+	__u64 linking; /* Klass* of a class that is linked but for the tables of its methods */
 };
 
 struct jvs_class_frame_key {
@@ -74,6 +77,14 @@ struct jvs_class_init_key {
 struct jvs_class_init {
 	__u64 start_ns;
 	__u64 outer_nested_ns;
+};
+
+/* When the parts of linking began; 0: not (yet). Key: struct jvs_class_init_key. */
+struct jvs_class_link {
+	__u64 start_ns;
+	__u64 verify_ns;
+	__u64 rewrite_ns;
+	__u64 methods_ns;
 };
 
 struct jvs_class_loader_key {
@@ -115,6 +126,14 @@ struct {
 	__type(value, __u32);
 } jvs_class_hooked SEC(".maps");
 
+/* By target: enum jvs_class_mode. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, JVS_MAX_TARGETS);
+	__type(key, __u32);
+	__type(value, __u32);
+} jvs_class_modes SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, JVS_CLASS_ALL_COUNTS);
@@ -142,6 +161,13 @@ struct {
 	__type(key, struct jvs_class_init_key);
 	__type(value, struct jvs_class_init);
 } jvs_class_inits SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, JVS_CLASS_FRAMES);
+	__type(key, struct jvs_class_init_key);
+	__type(value, struct jvs_class_link);
+} jvs_class_links SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -176,13 +202,25 @@ struct {
 
 /* ---- counters, scratch */
 
-static __always_inline void count_class(__u32 target, __u32 counter)
+static __always_inline void add_class(__u32 target, __u32 counter, __u64 more)
 {
 	__u32 index = target * JVS_CLASS_COUNT_NR + counter;
 	__u64 *sum = bpf_map_lookup_elem(&jvs_class_counts, &index);
 
 	if (sum)
-		__sync_fetch_and_add(sum, 1); /* preemptible: two may be on one CPU */
+		__sync_fetch_and_add(sum, more); /* preemptible: two may be on one CPU */
+}
+
+static __always_inline void count_class(__u32 target, __u32 counter)
+{
+	add_class(target, counter, 1);
+}
+
+static __always_inline __u32 class_mode(__u32 target)
+{
+	const __u32 *mode = bpf_map_lookup_elem(&jvs_class_modes, &target);
+
+	return mode ? *mode : JVS_CLASS_MODE_EXACT;
 }
 
 static __always_inline struct jvs_class_scratch *take_scratch(void)

@@ -333,6 +333,7 @@ enum jvs_event_kind {
 	JVS_EVENT_CLASS_LOADER_END = 37,
 	JVS_EVENT_CLASS_BYTES = 38,
 	JVS_EVENT_CLASS_PHASE = 39,
+	JVS_EVENT_CLASS_LINK = 40,
 	JVS_EVENT_MAPPING = 48, /* jvs_mapping.h */
 };
 

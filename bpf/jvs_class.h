@@ -52,26 +52,45 @@ enum jvs_class_site {
 	JVS_CLASS_SITE_VM_INITIALIZED,
 	JVS_CLASS_SITE_PREMAIN,
 	JVS_CLASS_SITE_MAIN,
+	JVS_CLASS_SITE_AGENT,
+	JVS_CLASS_SITE_AGENT_LOADED,
+	JVS_CLASS_SITE_AGENTS_LOADED,
+	JVS_CLASS_SITE_READ, /* from here on phases */
+	JVS_CLASS_SITE_VERIFY,
+	JVS_CLASS_SITE_REWRITE,
+	JVS_CLASS_SITE_METHODS,
+	JVS_CLASS_SITE_UNLOCKED,
+};
+
+/* What is recorded, by target, as the budget allows. */
+enum jvs_class_mode {
+	JVS_CLASS_MODE_EXACT,
+	JVS_CLASS_MODE_NO_STACKS,
+	JVS_CLASS_MODE_COUNTED,
 };
 
 /* Counters, per target: index target * JVS_CLASS_COUNT_NR + counter. X(NAME, "name in outputs"). */
-#define JVS_CLASS_COUNTER_LIST(X)                                                              \
-	X(LOADED, "loaded") /* real loads: each is sent, ignored by a rule or lost */          \
-	X(SENT, "listed")                                                                      \
-	X(IGNORED, "ignored")	  /* counted by rule */                                        \
-	X(RING_FULL, "ring_full") /* a load that did not fit the ring */                       \
-	X(BUSY, "slot_busy")	  /* a load that found no scratch memory */                    \
-	X(BAD_READ, "unreadable") /* a load whose name could not be read: sent without */      \
-	X(UNLOADED, "unloaded")                                                                \
-	X(UNLOAD_LOST, "unloads_lost")                                                         \
-	X(PARSED, "parsed")	/* class files that were parsed, for whatever purpose */       \
-	X(NOTIFIED, "notified") /* what the JVM itself counts as loads: attempts */            \
-	X(REDEFINED, "redefined")                                                              \
-	X(HOOKED, "hooked")	      /* calls of the class file load hook */                  \
-	X(TRANSFORMED, "transformed") /* of which came back with other bytes */                \
-	X(INITIALIZED, "initialized")                                                          \
-	X(STACK_LOST, "stacks_lost") /* loads that were sent without their stack */            \
-	X(EVENT_LOST, "events_lost") /* of initializers, loaders, phases; what parsing took */ \
+#define JVS_CLASS_COUNTER_LIST(X)                                                                 \
+	X(LOADED, "loaded")	    /* real loads: each is sent, ignored, only counted or lost */ \
+	X(COUNTED, "counted")	    /* a load while the budget allows no records */               \
+	X(PHASE_HITS, "phase_hits") /* of which on reading, linking, initializing */              \
+	X(HITS, "probe_hits")                                                                     \
+	X(RUN_NS, "probe_run_ns") /* beside the traps */                                          \
+	X(SENT, "listed")                                                                         \
+	X(IGNORED, "ignored")	  /* counted by rule */                                           \
+	X(RING_FULL, "ring_full") /* a load that did not fit the ring */                          \
+	X(BUSY, "slot_busy")	  /* a load that found no scratch memory */                       \
+	X(BAD_READ, "unreadable") /* a load whose name could not be read: sent without */         \
+	X(UNLOADED, "unloaded")                                                                   \
+	X(UNLOAD_LOST, "unloads_lost")                                                            \
+	X(PARSED, "parsed")	/* class files that were parsed, for whatever purpose */          \
+	X(NOTIFIED, "notified") /* what the JVM itself counts as loads: attempts */               \
+	X(REDEFINED, "redefined")                                                                 \
+	X(HOOKED, "hooked")	      /* calls of the class file load hook */                     \
+	X(TRANSFORMED, "transformed") /* of which came back with other bytes */                   \
+	X(INITIALIZED, "initialized")                                                             \
+	X(STACK_LOST, "stacks_lost") /* loads that were sent without their stack */               \
+	X(EVENT_LOST, "events_lost") /* of initializers, loaders, phases; what parsing took */    \
 	X(BYTES_LOST, "bytes_lost")  /* class files, changed by an agent, that were not copied */
 
 enum jvs_class_counter {
@@ -91,16 +110,21 @@ enum jvs_class_flag {
 	JVS_CLASS_PREMAIN = 32,	   /* by a thread that runs agents before main */
 };
 
-/* JVS_EVENT_CLASS_PHASE: how far a JVM is that was started for the recording. In flags. */
+/* JVS_EVENT_CLASS_PHASE: how far a JVM is, or one of its agents. In flags. */
 enum jvs_class_phase {
 	JVS_CLASS_PHASE_INITIALIZED = 1, /* the VM: agents are next */
 	JVS_CLASS_PHASE_AGENT = 2,	 /* one agent's premain begins */
 	JVS_CLASS_PHASE_MAIN = 3,	 /* the program's main begins */
-	JVS_CLASS_PHASE_HOOK = 4, /* the class file load hook was called for the first time */
+	JVS_CLASS_PHASE_HOOK = 4,	/* the class file load hook was called for the first time */
+	JVS_CLASS_PHASE_ALL_LOADED = 5, /* Agent_OnLoad of all agents has run */
+	/* of the agent at the address in klass: */
+	JVS_CLASS_PHASE_LOADING = 6, /* one of its functions runs next */
+	JVS_CLASS_PHASE_LOADED = 7,  /* it was attached; JDK 17 and before */
 };
 
 struct jvs_class_facts {
 	__u64 start_ns;	    /* CLOCK_MONOTONIC, when parsing began; 0: not parsed */
+	__u64 read_ns;	    /* before: finding the file and reading it, by the boot loader alone */
 	__u64 parse_ns;	    /* until the parser was done, without the agents' time */
 	__u64 nested_ns;    /* of which other classes were parsed or initialized */
 	__u64 transform_ns; /* in the class file load hook: all agents together */
@@ -111,18 +135,20 @@ struct jvs_class_facts {
 	__u32 source_len;
 	char source[JVS_CLASS_SOURCE_MAX];
 };
-_Static_assert(sizeof(struct jvs_class_facts) == 40 + 16 + JVS_CLASS_SOURCE_MAX, "no holes");
+_Static_assert(sizeof(struct jvs_class_facts) == 48 + 16 + JVS_CLASS_SOURCE_MAX, "no holes");
 
-/* JVS_EVENT_CLASS_LOAD, _UNLOAD, _REDEFINED, _INIT, _PHASE. The record ends behind name_bytes of
- * name. */
+/* JVS_EVENT_CLASS_LOAD, _UNLOAD, _REDEFINED, _LINK, _INIT, _PHASE. The record ends behind
+ * name_bytes of name. */
 struct jvs_class_event {
 	struct jvs_event event;
 	__u64 klass;
 	__u64 loader;	   /* ClassLoaderData */
 	__u64 symbol;	   /* of the name */
 	__u64 stack;	   /* hash; 0: none */
-	__u64 duration_ns; /* of an initializer */
+	__u64 duration_ns; /* of an initializer, or of all linking */
 	__u64 self_ns;	   /* without the loads and initializers it caused */
+	__u64 verify_ns;   /* of which verifying, with the loads it caused; 0: done at build time */
+	__u64 rewrite_ns;  /* and rewriting the bytecode */
 	__u32 generation;  /* of the loader: addresses are used again */
 	__u32 flags;	   /* enum jvs_class_flag */
 	__u32 name_len;	   /* of the whole name */
@@ -174,6 +200,7 @@ struct jvs_class_rule {
 	__u64 bytes;
 	__u64 parse_ns;
 	__u64 transform_ns;
+	__u64 link_ns;
 	__u64 initialize_ns;
 	__u32 text_len; /* of the rule; more than JVS_CLASS_RULE_MAX: cut */
 	__u32 pad;

@@ -35,21 +35,31 @@ static void write_counts(struct json_stream *json, const struct recording *rec, 
 	json_map_end(json);
 }
 
+static void write_agent(struct json_stream *json, const struct recording *rec,
+			const struct rec_class_agent *agent)
+{
+	json_map(json);
+	json_key_text(json, "kind", agent->java ? "java" : "native");
+	key_string(json, rec, "name", agent->name);
+	key_string(json, rec, "options", agent->options);
+	key_string(json, rec, "path", agent->path);
+	key_string(json, rec, "option", agent->argument);
+	json_key_bool(json, "dynamic", agent->dynamic);
+	key_seen(json, "time_ns", agent->time_ns);
+	key_seen(json, "premain_ns", (int64_t)agent->premain_ns);
+	key_seen(json, "initialize_ns", (int64_t)agent->initialize_ns);
+	json_map_end(json);
+}
+
 static void write_agents(struct json_stream *json, const struct recording *rec, uint32_t jvm)
 {
-	size_t count;
-	const struct rec_class_agent *agents = rec_class_agents(rec, &count);
-
 	json_key(json, "agents");
 	json_array(json);
-	for (size_t i = 0; i < count; i++) {
-		if (agents[i].jvm != jvm)
-			continue;
-		json_map(json);
-		key_string(json, rec, "option", agents[i].text);
-		json_key_signed(json, "time_ns", agents[i].time_ns);
-		key_seen(json, "premain_ns", (int64_t)agents[i].premain_ns);
-		json_map_end(json);
+	for (uint32_t id = 1; id <= rec_class_agent_count(rec); id++) {
+		const struct rec_class_agent *agent = rec_class_agent_get(rec, id);
+
+		if (agent->jvm == jvm)
+			write_agent(json, rec, agent);
 	}
 	json_array_end(json);
 }
@@ -104,6 +114,7 @@ static void write_rules(struct json_stream *json, const struct recording *rec)
 		json_key_unsigned(json, "bytes", rules[i].bytes);
 		json_key_unsigned(json, "parse_ns", rules[i].parse_ns);
 		json_key_unsigned(json, "transform_ns", rules[i].transform_ns);
+		json_key_unsigned(json, "link_ns", rules[i].link_ns);
 		json_key_unsigned(json, "initialize_ns", rules[i].initialize_ns);
 		json_map_end(json);
 	}
@@ -238,12 +249,13 @@ static void write_phases(struct json_stream *json, const struct rec_class *class
 
 	json_key(json, "phases_ns");
 	json_map(json);
+	key_seen(json, "read", (int64_t) class->read_ns);
 	json_key_signed_or_null(json, "parse", (int64_t) class->parse_ns, parsed);
 	json_key_signed_or_null(json, "nested", (int64_t) class->nested_ns, parsed);
 	key_seen(json, "transform", (int64_t) class->transform_ns);
-	/* Linking is between loading and initialization, and not told apart. */
-	json_key(json, "link");
-	json_null(json);
+	key_seen(json, "verify", (int64_t) class->verify_ns);
+	key_seen(json, "rewrite", (int64_t) class->rewrite_ns);
+	key_seen(json, "link", (int64_t) class->link_ns);
 	key_seen(json, "initialize", (int64_t) class->initialize_ns);
 	json_key_signed_or_null(json, "initialize_self", (int64_t) class->initialize_self_ns,
 				class->initialize_ns);

@@ -229,7 +229,7 @@ static void write_budget(struct json_stream *json, const struct rec_native_budge
 {
 	json_map(json);
 	json_key_unsigned(json, "jvm", budget->jvm - 1);
-	json_key_text(json, "group", "native");
+	json_key_text(json, "group", rec_probe_group_name(budget->group));
 	write_limit(json, budget);
 	json_key_decimal(json, "cost_pct", budget->cost_pct);
 	json_key_decimal(json, "total_cost_pct", budget->total_cost_pct);
@@ -253,7 +253,7 @@ static void write_events(struct json_stream *json, const struct recording *rec)
 		json_map(json);
 		json_key_signed(json, "time_ns", events[i].time_ns);
 		json_key_unsigned(json, "jvm", events[i].jvm - 1);
-		json_key_text(json, "group", "native");
+		json_key_text(json, "group", rec_probe_group_name(events[i].group));
 		json_key_text(json, "from", rec_native_state_name(events[i].from));
 		json_key_text(json, "to", rec_native_state_name(events[i].to));
 		json_key_decimal(json, "cost_pct", events[i].cost_pct);

@@ -38,6 +38,10 @@ public class ApmLike {
         }, true);
     }
 
+    public static void agentmain(String option, Instrumentation given) throws Exception {
+        premain(option, given);
+    }
+
     public static void main(String[] arguments) throws Exception {
         int count = Integer.parseInt(arguments[0]);
         ClassMaker.Loader loader = new ClassMaker.Loader("apm");

@@ -145,14 +145,16 @@ def compile_set(jdks, folder, release, lowest, out):
 
 def compile_natives(jdk, out):
     """The JNI libraries: without frame pointers, one with and one without unwind tables."""
-    source = ROOT / "tests" / "java" / "jni" / "frames.c"
     include = jdk.home / "include"
     if not (include / "jni.h").exists():
         return
     flags = ["-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-shared", "-fPIC",
              "-I", include, "-I", include / "linux"]
     bare = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
-    for name, extra in (("frames", ["-fasynchronous-unwind-tables"]), ("bare", bare)):
+    for name, extra in (("frames", ["-fasynchronous-unwind-tables"]), ("bare", bare),
+                        ("agent", [])):
+        source = ROOT / "tests" / "java" / "jni" / (
+            "agent.c" if name == "agent" else "frames.c")
         library = out / ("lib%s.so" % name)
         if is_older(library, [source]):
             out.mkdir(parents=True, exist_ok=True)

@@ -4,11 +4,12 @@ import json
 import re
 import signal
 import subprocess
+import time
 import zipfile
 from collections import Counter
 
 import jdks
-from harness import Jvm, Skip, expect
+from harness import Jvm, Skip, expect, wait_until
 from suite import test
 
 LOST = ("ring_full", "slot_busy")
@@ -34,7 +35,8 @@ class Classes:
     def check(self, lossless=True):
         """Every real load is listed, ignored by a rule, or lost."""
         counts = self.counts
-        expect(counts["loaded"] == counts["listed"] + counts["ignored"] + self.lost,
+        expect(counts["loaded"] == counts["listed"] + counts["ignored"] + counts["counted"] +
+               self.lost,
                "loads do not add up: %s" % counts)
         expect(counts["ignored"] == sum(rule["loaded"] for rule in self.raw["by_rule"]),
                "ignored %d, by rule %s" % (counts["ignored"], self.raw["by_rule"]))
@@ -56,7 +58,8 @@ def jar(run, agent):
     path = run.folder / (agent + ".jar")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("META-INF/MANIFEST.MF",
-                         "Premain-Class: %s\nCan-Retransform-Classes: true\n" % agent)
+                         "Premain-Class: %s\nAgent-Class: %s\nCan-Retransform-Classes: true\n"
+                         % (agent, agent))
     return path
 
 
@@ -64,8 +67,8 @@ def attached(run, program, *arguments, filter_mode="off", options=(), **more):
     """Attaches before the program does its work; returns its classes and its truth."""
     jvm = run.java(program, *arguments, wait=True, hold=1, **more)
     path = run.output()
-    scope = run.scope("-p", jvm.host_pid, "-e", "class", "--filter", filter_mode, "-q", *options,
-                      "-f", path)
+    scope = run.scope("-p", jvm.host_pid, "-e", "class", "--max-overhead", "none", "--filter",
+                      filter_mode, "-q", *options, "-f", path)
     run.wait_recording(scope)
     jvm.go()
     truth = jvm.truth()
@@ -75,8 +78,8 @@ def attached(run, program, *arguments, filter_mode="off", options=(), **more):
 def started(run, command, filter_mode="off", options=()):
     """The recorder starts the program; returns its classes and its truth."""
     path = run.output()
-    scope = run.scope("record", "-e", "class", "--filter", filter_mode, "-q", *options, "-f", path,
-                      "--", *command)
+    scope = run.scope("record", "-e", "class", "--max-overhead", "none", "--filter", filter_mode,
+                      "-q", *options, "-f", path, "--", *command)
     scope.line("TRUTH", 120)
     recording = run.finish(scope, path, 60)
     line = next(line for line in scope.out if line.startswith("TRUTH"))
@@ -174,7 +177,8 @@ def many(run):
 def losses(run):
     jvm = run.java("ClassStorm", "many", "20000", wait=True, hold=1)
     path = run.output()
-    scope = run.scope("-p", jvm.host_pid, "-e", "class", "-q", "--ring-size", "64k", "-f", path)
+    scope = run.scope("-p", jvm.host_pid, "-e", "class", "--max-overhead", "none", "-q",
+                      "--ring-size", "64k", "-f", path)
     run.wait_recording(scope)
     scope.signal(signal.SIGSTOP)
     jvm.go()
@@ -187,6 +191,33 @@ def losses(run):
     expect(0 <= others <= 3, "%d listed, %d lost, %d defined" % (mine, classes.lost,
                                                                 truth["defined"]))
     run.note("%d listed, %d lost, %d defined" % (mine, classes.lost, truth["defined"]))
+
+
+@test("class loads over the budget", limit=240)
+def budget(run):
+    jvm = run.java("ClassStorm", "many", "100000", wait=True, hold=40)
+    path = run.output()
+    scope = run.scope("-p", jvm.host_pid, "-e", "class", "--filter", "off", "--max-overhead", "0.5",
+                      "-q", "-f", path)
+    run.wait_recording(scope)
+    jvm.go()
+    truth = jvm.truth()
+    wait_until(lambda: jvm.process.poll() is not None, 60, "the program does not end", 0.5)
+    recording = run.finish(scope, path, 60)
+    classes = Classes(recording).check(lossless=False)
+    rows = [row for row in recording.raw["budget"]["jvms"] if row["group"] == "class"]
+    changes = recording.raw["budget"]["events"]
+    expect(len(rows) == 1 and rows[0]["limit_pct"] == 0.5, "budget %s" % rows)
+    expect(changes and changes[0]["from"] == "exact" and changes[0]["to"] != "exact" and
+           all(change["group"] == "class" for change in changes), "events %s" % changes)
+    expect(rows[0]["coverage"] < 1 and not rows[0]["live_known"] and
+           classes.counts["counted"] > 0, "coverage %s" % rows)
+    expect(rows[0]["total_cost_pct"] <= 1, "the mean cost %s" % rows)
+    # Nothing is loaded while the program holds.
+    expect(rows[0]["state"] in ("exact", "sampled"), "it did not recover: %s" % changes)
+    run.note("%s, %d of %d counted, %d listed" % (
+        " ".join(change["to"] for change in changes), classes.counts["loaded"], truth["defined"],
+        len(classes.named("many."))))
 
 
 # ---- the first second
@@ -262,6 +293,38 @@ def first(run, flag):
     expect(start and 0 < start < 60e9, "start to main %s" % start)
     run.note("%d classes, %d archived, main after %.2f s" % (
         len(classes.events), len(archived), start / 1e9))
+
+
+def check_phases(event):
+    phases = event["phases_ns"]
+    verify, rewrite, link = (phases[name] for name in ("verify", "rewrite", "link"))
+    expect(not (verify or rewrite) or (verify or 0) + (rewrite or 0) <= link, "linking: %s" % event)
+    expect(phases["initialize"] is None or
+           0 <= phases["initialize_self"] <= phases["initialize"], "initializing: %s" % event)
+
+
+@test("phases of class loads", quick=True)
+def phases(run):
+    classes, _ = started(run, run.java_command("ClassStorm", "jdk", flags=("-Xshare:off",)))
+    classes.check()
+    for event in classes.events:
+        check_phases(event)
+    late = [event for event in classes.events if event["time_ns"] > classes.jvm["main_time_ns"]]
+    read = [event for event in late if event["loader"] is None and not event["hidden"]]
+    expect(len(read) > 50 and all(event["phases_ns"]["read"] for event in read),
+           "read by the boot loader, in no time: %s" % [
+               event["name"] for event in read if not event["phases_ns"]["read"]][:5])
+    initialized = [event for event in late if event["phases_ns"]["initialize"]]
+    expect(initialized and all(event["phases_ns"]["link"] for event in initialized),
+           "initialized and not linked: %s" % [
+               event["name"] for event in initialized if not event["phases_ns"]["link"]][:5])
+    mine = classes.named("ClassStorm")[0]["phases_ns"]
+    expect(all(mine[name] for name in ("parse", "verify", "rewrite", "link", "initialize")),
+           "of the program itself: %s" % mine)
+    sums = Counter()
+    for event in classes.events:
+        sums.update({name: took or 0 for name, took in event["phases_ns"].items()})
+    run.note(", ".join("%s %.1f ms" % (name, took / 1e6) for name, took in sums.items()))
 
 
 # ---- agents
@@ -353,6 +416,76 @@ def methods(run):
     expect(change["methodrefs_added"] == 2 and change["after"]["methodrefs"] ==
            change["before"]["methodrefs"] + 2, "methodrefs %s" % change)
     run.note("%d methods" % len(got))
+
+
+AGENT = jdks.LIVE / "natives" / "libagent.so"
+
+
+def agent_facts(row):
+    return tuple(row[name] for name in ("kind", "name", "options", "path", "option", "dynamic"))
+
+
+@test("agents of the command line, by name", quick=True, modes=("full", "vm"))
+def listed(run):
+    if run.jdk.root:
+        raise Skip("the agent is built for the machine's own JDKs")
+    java, path = jar(run, "ApmLike"), str(AGENT)
+    flags = ("-agentpath:%s=40" % path, "-javaagent:%s=app/" % java)
+    classes, truth = started(run, run.java_command("ApmLike", "20", "0", flags=flags, hold=1))
+    rows = classes.check().jvm["agents"]
+    expect([agent_facts(row) for row in rows] == [
+        ("native", path, "40", path, flags[0], False),
+        ("java", str(java), "app/", None, flags[1], False)], "agents %s" % rows)
+    native, other = rows
+    expect(native["initialize_ns"] >= 40e6, "it slept 40 ms: %s" % native)
+    expect(native["time_ns"] + native["initialize_ns"] < classes.jvm["initialized_time_ns"],
+           "it took too long: %s" % native)
+    expect(native["time_ns"] < classes.jvm["initialized_time_ns"] <= other["time_ns"] <
+           classes.jvm["main_time_ns"], "times %s of %s" % (rows, classes.jvm))
+    expect(native["premain_ns"] is None and other["premain_ns"] > 0, "premain %s" % rows)
+    before = classes.named("lib.")
+    expect(len(before) == truth["defined"] and all(
+        event["phases_ns"]["transform"] > 0 and not event["agents"][0]["transformed"]
+        for event in before), "classes that no agent changed: %s" % before[:1])
+
+
+@test("agents that are attached", quick=True)
+def dynamic(run):
+    tool = run.jdk.home / "bin" / "jcmd"
+    if run.jdk.root or not tool.exists():
+        raise Skip("this JDK has no jcmd")
+    java, path = str(jar(run, "ApmLike")), str(AGENT)
+    jvm = run.java("ApmLike", "20", "0", wait=True, hold=1)
+
+    def load(*words):
+        done = subprocess.run([tool, str(jvm.host_pid), "JVMTI.agent_load", *words],
+                              capture_output=True, text=True, timeout=60, check=True)
+        expect("return code: 0" in done.stdout, "jcmd: %s" % done.stdout)
+
+    load(path, "20")
+    file, view = run.output(), run.output(".jfr")
+    scope = run.scope("-p", jvm.host_pid, "-e", "class", "--filter", "off", "-q", "-f", file,
+                      "-f", view)
+    run.wait_recording(scope)
+    begin_ns = time.time_ns()
+    load(java, "app/")
+    jvm.go()
+    truth = jvm.truth()
+    classes = Classes(run.finish(scope, file, 60)).check()
+    rows = classes.jvm["agents"]
+    expect([agent_facts(row) for row in rows] == [("native", path, "20", path, None, True),
+                                                  ("java", java, "app/", None, None, True)],
+           "agents %s" % rows)
+    expect(begin_ns < rows[1]["time_ns"] < time.time_ns() and rows[1]["initialize_ns"] > 0,
+           "times of what was attached meanwhile: %s" % rows[1])
+    expect(len([event for event in classes.named("app.") if event["agents"][0]["transformed"]]) ==
+           truth["defined"], "classes changed by an attached agent")
+    tool = str(run.jdk.home / "bin" / "jfr")
+    printed = subprocess.run([tool, "print", "--events", "JavaAgent,NativeAgent", view],
+                             capture_output=True, text=True, check=True).stdout
+    expect(printed.count("dynamic = true") == 2 and 'name = "%s"' % java in printed and
+           'path = "%s"' % path in printed, "JFR: %s" % printed)
+    run.note("attached in %.1f ms" % (rows[1]["initialize_ns"] / 1e6))
 
 
 # ---- others

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "live/classes.h"
+#include "live/classes_impl.h"
 #include "live/decode.h"
 #include "model/recording.h"
 #include "target/target.h"
@@ -249,6 +249,107 @@ static void an_initializer_is_of_its_class(void)
 	ASSERT_INT(rec_class_get(rec, 1)->initialize_self_ns, 300);
 }
 
+static void linking_is_of_its_class(void)
+{
+	load(0x10, "a/A");
+	begin_event(JVS_EVENT_CLASS_LINK, 0x10, "a/A");
+	event.duration_ns = 900;
+	event.verify_ns = 500;
+	event.rewrite_ns = 200;
+	send_event();
+	begin_event(JVS_EVENT_CLASS_LINK, 0x20, "b/B"); /* was there before */
+	send_event();
+	ASSERT_INT(rec_class_get(rec, 1)->link_ns, 900);
+	ASSERT_INT(rec_class_get(rec, 1)->verify_ns, 500);
+	ASSERT_INT(rec_class_get(rec, 1)->rewrite_ns, 200);
+	ASSERT_INT(rec_class_count(rec), 1);
+}
+
+static void send_phase(uint32_t phase, uint64_t agent, uint64_t time_ns)
+{
+	begin_event(JVS_EVENT_CLASS_PHASE, agent, "");
+	event.flags = phase;
+	event.event.time_ns = time_ns;
+	send_event();
+}
+
+static void finish(const char *arguments)
+{
+	rec_jvm_get(rec, 1)->arguments = rec_string(rec, arguments, strlen(arguments));
+	processes[0].state = PROCESS_ENDED;
+	classes_finish_agents(classes, &processes[0], rec);
+	classes_finish_agents(classes, &processes[0], rec);
+}
+
+static void agents_have_their_premain(void)
+{
+	const struct rec_class_agent *agent;
+
+	send_phase(JVS_CLASS_PHASE_INITIALIZED, 0, 100);
+	send_phase(JVS_CLASS_PHASE_AGENT, 0, 200);
+	send_phase(JVS_CLASS_PHASE_AGENT, 0, 500);
+	send_phase(JVS_CLASS_PHASE_MAIN, 0, 900);
+	finish("-Xmx1g -javaagent:a.jar=x -agentpath:/n.so -agentlib:jdwp=y -javaagent:b.jar");
+	ASSERT_INT(rec_class_start_get(rec, 1)->main_ns, 900);
+	ASSERT_INT(rec_class_agent_count(rec), 4);
+	agent = rec_class_agent_get(rec, 1);
+	CU_ASSERT_TRUE(agent->java && !agent->dynamic);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, agent->name), "a.jar");
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, agent->options), "x");
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, agent->argument), "-javaagent:a.jar=x");
+	ASSERT_INT(agent->time_ns, 200);
+	ASSERT_INT(agent->premain_ns, 300);
+	agent = rec_class_agent_get(rec, 2);
+	CU_ASSERT_FALSE(agent->java);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, agent->path), "/n.so");
+	ASSERT_INT(agent->premain_ns, 0);
+	ASSERT_INT(rec_class_agent_get(rec, 3)->path, 0);
+	ASSERT_INT(rec_class_agent_get(rec, 4)->premain_ns, 400);
+}
+
+/* An agent as JDK 17 lists it, in our own memory. */
+static void an_attached_agent_has_its_time(void)
+{
+	static struct {
+		const char *name;
+		const char *options;
+		void *library;
+		bool absolute;
+		uint64_t next;
+	} agent = { .name = "/n.so", .absolute = true };
+	static const void *list[2] = { &agent, &agent };
+	const struct rec_class_agent *row;
+
+	classes->targets[0].agents_place.list = (uint64_t)(uintptr_t)list;
+	send_phase(JVS_CLASS_PHASE_LOADING, (uint64_t)(uintptr_t)&agent, 100);
+	send_phase(JVS_CLASS_PHASE_LOADED, (uint64_t)(uintptr_t)&agent, 250);
+	classes_look_at_agents(classes, &decoder, &processes[0], rec);
+	/* For the end of the JVM, when it is listed. */
+	send_phase(JVS_CLASS_PHASE_LOADING, (uint64_t)(uintptr_t)&agent, 900);
+	finish("");
+	ASSERT_INT(rec_class_agent_count(rec), 1);
+	row = rec_class_agent_get(rec, 1);
+	CU_ASSERT_TRUE(row->dynamic && !row->java);
+	ASSERT_INT(row->time_ns, 100);
+	ASSERT_INT(row->initialize_ns, 150);
+	ASSERT_INT(row->argument, 0);
+}
+
+/* Two of the command line: the first ends where the second begins, that when all are loaded. */
+static void libraries_have_the_time_of_their_load(void)
+{
+	struct class_agent *agents = classes->targets[0].agents;
+
+	send_phase(JVS_CLASS_PHASE_LOADING, 0x100, 100);
+	send_phase(JVS_CLASS_PHASE_LOADING, 0x200, 150);
+	send_phase(JVS_CLASS_PHASE_ALL_LOADED, 0, 400);
+	send_phase(JVS_CLASS_PHASE_LOADING, 0x300, 900);
+	ASSERT_INT(agents[0].begin_ns, 100);
+	ASSERT_INT(agents[0].took_ns, 50);
+	ASSERT_INT(agents[1].took_ns, 250);
+	ASSERT_INT(agents[2].took_ns, 0);
+}
+
 static void parts_of_class_files_in_odd_orders_do_no_harm(void)
 {
 	struct jvs_class_bytes part = {
@@ -317,23 +418,23 @@ static void a_place_that_is_given_on_counts_from_0(void)
 	fakes.counters = counters;
 	fakes.counter_count = JVS_CLASS_COUNT_NR;
 	classes->counts_fd = FAKE_MAP_FD;
-	classes->rules_fd = classes->hooked_fd = -1;
+	classes->rules_fd = classes->hooked_fd = classes->modes_fd = -1;
 	classes->targets[0].tried = true;
 	classes->targets[0].early_arrays = 10;
-	classes_finish(classes, &processes[0], rec);
+	classes_finish(classes, &decoder, &processes[0], rec);
 	ASSERT_INT(loaded_of(first), 90);
 	/* Another program of the same process is counted on. */
 	classes_forget(classes, &processes[0]);
 	classes->targets[0].tried = true;
 	counters[JVS_CLASS_COUNT_LOADED] = 150;
-	classes_finish(classes, &processes[0], rec);
+	classes_finish(classes, &decoder, &processes[0], rec);
 	ASSERT_INT(loaded_of(first), 140);
 
 	classes_leave(classes, &processes[0]);
 	second = processes[0].rec_jvm = rec_jvm(rec, &(struct rec_jvm){ .pid = 200 });
 	classes->targets[0].tried = true;
 	counters[JVS_CLASS_COUNT_LOADED] = 157;
-	classes_finish(classes, &processes[0], rec);
+	classes_finish(classes, &decoder, &processes[0], rec);
 	ASSERT_INT(loaded_of(first), 140);
 	ASSERT_INT(loaded_of(second), 7);
 	fakes_reset();
@@ -355,6 +456,10 @@ static CU_TestInfo tests[] = {
 	{ "bad records are refused", bad_records_are_refused },
 	{ "a redefinition is no load", a_redefinition_is_no_load },
 	{ "an initializer is of its class", an_initializer_is_of_its_class },
+	{ "linking is of its class", linking_is_of_its_class },
+	{ "agents have their premain", agents_have_their_premain },
+	{ "an attached agent has its time", an_attached_agent_has_its_time },
+	{ "libraries have the time of their load", libraries_have_the_time_of_their_load },
 	{ "parts of class files in odd orders do no harm",
 	  parts_of_class_files_in_odd_orders_do_no_harm },
 	{ "loads of an unreadable JVM do not pile up", loads_of_an_unreadable_jvm_do_not_pile_up },

@@ -113,12 +113,28 @@ static void knows_the_hints_and_branches_of_arm64(void)
 	CU_ASSERT(!insn_site_arm64(stp, 3).emulated);
 }
 
+/* InstanceKlass::link_methods of a JDK 17: mov 0x198(%rdi),%rax; mov (%rax),%edx; test; jle */
+static void another_argument_may_be_lost(void)
+{
+	static const uint8_t code[] = { 0x48, 0x8b, 0x87, 0x98, 0x01, 0x00, 0x00, 0x8b, 0x10,
+					0x85, 0xd2, 0x0f, 0x8e, 0xdb, 0x00, 0x00, 0x00 };
+	/* mov (%rax),%edi: the first must not be */
+	static const uint8_t first[] = { 0x8b, 0x38, 0x85, 0xd2, 0x55 };
+	struct insn_site site = insn_site_x86_first(code, sizeof(code));
+
+	CU_ASSERT_FALSE(insn_site_x86(code, sizeof(code)).emulated);
+	CU_ASSERT_TRUE(site.emulated);
+	ASSERT_INT(site.offset, 11);
+	CU_ASSERT_FALSE(insn_site_x86_first(first, sizeof(first)).emulated);
+}
+
 static CU_TestInfo tests[] = {
 	{ "finds the first emulated instruction", finds_the_first_emulated_instruction },
 	{ "gives up where arguments or the stack change",
 	  gives_up_where_arguments_or_the_stack_change },
 	{ "reads no byte behind the end", reads_no_byte_behind_the_end },
 	{ "knows the hints and branches of arm64", knows_the_hints_and_branches_of_arm64 },
+	{ "another argument may be lost", another_argument_may_be_lost },
 	CU_TEST_INFO_NULL,
 };
 

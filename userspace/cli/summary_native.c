@@ -137,15 +137,18 @@ void summary_native(const struct recording *rec, const struct colors *colors, FI
 	struct account most, account;
 	size_t count;
 	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
+	bool found = false;
 
-	if (!count)
-		return;
-	read_account(rec, &budgets[0], &most);
-	for (size_t i = 1; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
+		if (budgets[i].group != REC_PROBES_NATIVE)
+			continue;
 		read_account(rec, &budgets[i], &account);
-		if (account.bytes > most.bytes)
+		if (!found || account.bytes > most.bytes)
 			most = account;
+		found = true;
 	}
+	if (!found)
+		return;
 	fprintf(out, "%s%-9s%s ", colors->bold, "native", colors->off);
 	write_account(rec, &most, out);
 	fputc('\n', out);

@@ -77,7 +77,7 @@ enum jfr_type_id {
 	JFR_DATA_LOSS,
 	JFR_JDK_EVENT_END,
 
-	/* Events of async-profiler, whose names its readers know, and our own. */
+	/* Events of async-profiler, whose names its readers know, our own, the JDK's of 22. */
 	JFR_OWN_EVENT_FIRST = 96,
 	JFR_WALL_CLOCK_SAMPLE = JFR_OWN_EVENT_FIRST,
 	JFR_MALLOC,
@@ -92,6 +92,8 @@ enum jfr_type_id {
 	JFR_CLASS_FILE,
 	JFR_CLASS_COUNT,
 	JFR_LEDGER,
+	JFR_JAVA_AGENT,
+	JFR_NATIVE_AGENT,
 	JFR_OWN_EVENT_END,
 
 	/* What fields are made of. */
@@ -150,7 +152,7 @@ enum jfr_type_id {
 
 	/* Events of the JDK that are declared only, in the order of their table. */
 	JFR_DECLARED_FIRST = 256,
-	JFR_DECLARED_END = JFR_DECLARED_FIRST + 54,
+	JFR_DECLARED_END = JFR_DECLARED_FIRST + 52,
 };
 
 /* What a number means, as annotations of its field say. */

@@ -165,14 +165,6 @@ static const struct jfr_field int_flag_changed[] = {
 	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
 };
 
-static const struct jfr_field java_agent[] = {
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "options", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "dynamic", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
-	{ "initializationTime", NULL, JFR_LONG, JFR_UNIT_TICKS_AT },
-	{ "initializationDuration", NULL, JFR_LONG, JFR_UNIT_TICKS },
-};
-
 static const struct jfr_field java_monitor_inflate[] = {
 	{ "monitorClass", NULL, JFR_CLASS, JFR_UNIT_NONE },
 	{ "address", NULL, JFR_LONG, JFR_UNIT_ADDRESS },
@@ -207,15 +199,6 @@ static const struct jfr_field method_trace[] = {
 static const struct jfr_field module_require[] = {
 	{ "source", NULL, JFR_MODULE, JFR_UNIT_NONE },
 	{ "requiredModule", NULL, JFR_MODULE, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field native_agent[] = {
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "options", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "dynamic", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
-	{ "initializationTime", NULL, JFR_LONG, JFR_UNIT_TICKS_AT },
-	{ "initializationDuration", NULL, JFR_LONG, JFR_UNIT_TICKS },
-	{ "path", NULL, JFR_STRING, JFR_UNIT_NONE },
 };
 
 static const struct jfr_field native_library_load[] = {
@@ -399,8 +382,6 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	{ "jdk.IntFlag", "Int Flag", "Java Virtual Machine/Flag", 0, FIELDS(int_flag) },
 	{ "jdk.IntFlagChanged", "Int Flag Changed", "Java Virtual Machine/Flag", 0,
 	  FIELDS(int_flag_changed) },
-	{ "jdk.JavaAgent", "Java Agent", "Java Virtual Machine/Diagnostics", 0,
-	  FIELDS(java_agent) },
 	{ "jdk.JavaMonitorInflate", "Java Monitor Inflated", "Java Application",
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(java_monitor_inflate) },
 	{ "jdk.LongFlag", "Long Flag", "Java Virtual Machine/Flag", 0, FIELDS(long_flag) },
@@ -412,8 +393,6 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(method_trace) },
 	{ "jdk.ModuleRequire", "Module Require", "Java Virtual Machine/Runtime/Modules", 0,
 	  FIELDS(module_require) },
-	{ "jdk.NativeAgent", "Native Agent", "Java Virtual Machine/Diagnostics", 0,
-	  FIELDS(native_agent) },
 	{ "jdk.NativeLibraryLoad", "Native Library Load", "Java Virtual Machine/Runtime",
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(native_library_load) },
 	{ "jdk.NativeLibraryUnload", "Native Library Unload", "Java Virtual Machine/Runtime",

@@ -3,7 +3,8 @@
 
 /*
  * profiler.*: as async-profiler writes them, field by field, since its converter reads them by
- * position. jvmscope.*: what no other tool has an event for.
+ * position. jvmscope.*: what no other tool has an event for. Behind them those of the JDK that it
+ * has since 22.
  */
 
 static const struct jfr_field wall_clock_sample[] = {
@@ -141,8 +142,26 @@ static const struct jfr_field ledger[] = {
 	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
 };
 
+static const struct jfr_field java_agent[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "options", "Options", JFR_STRING, JFR_UNIT_NONE },
+	{ "dynamic", "Dynamic", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "initializationTime", "Initialization Time", JFR_LONG, JFR_UNIT_TICKS_AT },
+	{ "initializationDuration", "Initialization Duration", JFR_LONG, JFR_UNIT_TICKS },
+};
+
+static const struct jfr_field native_agent[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "options", "Options", JFR_STRING, JFR_UNIT_NONE },
+	{ "dynamic", "Dynamic", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "initializationTime", "Initialization Time", JFR_LONG, JFR_UNIT_TICKS_AT },
+	{ "initializationDuration", "Initialization Duration", JFR_LONG, JFR_UNIT_TICKS },
+	{ "path", "Path", JFR_STRING, JFR_UNIT_NONE },
+};
+
 #define PROFILING     "Java Virtual Machine/Profiling"
 #define NATIVE_MEMORY "Java Virtual Machine/Native Memory"
+#define DIAGNOSTICS   "Java Virtual Machine/Diagnostics"
 #define OURS	      "jvmscope"
 
 const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
@@ -177,4 +196,8 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 						    FIELDS(class_count) },
 	[JFR_LEDGER - JFR_OWN_EVENT_FIRST] = { "jvmscope.Ledger", "Memory Ledger", OURS, 0,
 					       FIELDS(ledger) },
+	[JFR_JAVA_AGENT - JFR_OWN_EVENT_FIRST] = { "jdk.JavaAgent", "Java Agent", DIAGNOSTICS, 0,
+						   FIELDS(java_agent) },
+	[JFR_NATIVE_AGENT - JFR_OWN_EVENT_FIRST] = { "jdk.NativeAgent", "Native Agent", DIAGNOSTICS,
+						     0, FIELDS(native_agent) },
 };

@@ -38,6 +38,7 @@ static void begin_chunk(struct jfr_writer *w, const struct recording *rec)
 
 	w->chunk_start_ns = w->start_ns;
 	w->checkpoint = 0;
+	w->agent_count = 0;
 	jfr_put_bytes(&w->bytes, header, sizeof(header));
 	jfr_put_first(w);
 	w->metadata = w->bytes.len;
@@ -206,5 +207,6 @@ void jfr_writer_close(struct jfr_writer *w)
 	free(w->quality);
 	free(w->classes);
 	jfr_free_native(w);
+	free(w->agents);
 	free(w);
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "jfr/jfr_events.h"
 #include "jfr/jfr_write_impl.h"
 #include "model/classes.h"
@@ -88,6 +90,50 @@ static void put_counts(struct jfr_writer *w, const struct recording *rec, int64_
 	}
 }
 
+/* When an agent began, by the clock of the file, and how long it took. */
+static void put_agent(struct jfr_writer *w, const struct recording *rec,
+		      const struct rec_class_agent *agent, int64_t end_ns)
+{
+	size_t at = jfr_begin(w, agent->java ? JFR_JAVA_AGENT : JFR_NATIVE_AGENT, end_ns);
+
+	jfr_put_text(&w->bytes, rec_text(rec, agent->name));
+	jfr_put_text(&w->bytes, agent->options ? rec_text(rec, agent->options) : NULL);
+	jfr_put_byte(&w->bytes, agent->dynamic ? 1 : 0);
+	jfr_put_long(&w->bytes, agent->time_ns ? jfr_ticks(w, agent->time_ns) : 0);
+	jfr_put_long(&w->bytes, agent->premain_ns ? agent->premain_ns : agent->initialize_ns);
+	if (!agent->java)
+		jfr_put_text(&w->bytes, agent->path ? rec_text(rec, agent->path) : NULL);
+	jfr_end_event(&w->bytes, at);
+}
+
+static bool is_same(const struct rec_class_agent *a, const struct rec_class_agent *b)
+{
+	return a->time_ns == b->time_ns && a->premain_ns == b->premain_ns &&
+	       a->initialize_ns == b->initialize_ns;
+}
+
+/* Agents that the chunk does not have yet, or not as they are known now. */
+static void put_agents(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
+{
+	uint32_t count = rec_class_agent_count(rec);
+	struct rec_class_agent *rows = reallocarray(w->agents, count + 1, sizeof(*rows));
+
+	if (!rows) {
+		w->failed = true;
+		return;
+	}
+	w->agents = rows;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct rec_class_agent *agent = rec_class_agent_get(rec, i + 1);
+
+		if (i < w->agent_count && is_same(&rows[i], agent))
+			continue;
+		put_agent(w, rec, agent, end_ns);
+		rows[i] = *agent;
+	}
+	w->agent_count = count;
+}
+
 void jfr_put_classes(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
 {
 	uint32_t count = rec_class_count(rec);
@@ -114,4 +160,5 @@ void jfr_put_classes(struct jfr_writer *w, const struct recording *rec, int64_t 
 		}
 	}
 	put_counts(w, rec, end_ns);
+	put_agents(w, rec, end_ns);
 }

@@ -7,6 +7,7 @@
 #include "jfr/jfr_bytes.h"
 #include "jfr/jfr_pools.h"
 #include "jfr/jfr_write.h"
+#include "model/classes.h"
 #include "model/table.h"
 
 /* Inside of the writer, for jfr_write*.c only. */
@@ -56,9 +57,11 @@ struct jfr_writer {
 	bool filter_said;
 	uint8_t *classes; /* owned; [row]: what was said of a class */
 	size_t class_capacity;
-	uint64_t ledgers;   /* said so far */
-	struct table sites; /* of native memory, and what was said of each */
-	uint64_t pieces;    /* of them */
+	uint64_t ledgers;		/* said so far */
+	struct table sites;		/* of native memory, and what was said of each */
+	uint64_t pieces;		/* of them */
+	struct rec_class_agent *agents; /* owned; [agent id - 1]: as the chunk has them */
+	uint32_t agent_count;
 };
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);

@@ -16,14 +16,20 @@
 #include "live/cost.h"
 #include "live/process.h"
 #include "model/recording.h"
+#include "target/image.h"
 #include "target/target.h"
 
 #define GROUP		 "class"
 #define TRIE_WORDS_LEAST 16 /* bytes: a step reads four units at once */
 
 /* Names are the same on JDK 11 to 28, but where Thread became JavaThread (17). */
-static const struct probe sites[] = {
+static const struct probe count_sites[] = {
 	{ "_ZN5Klass22append_to_sibling_listEv", PROBE_ENTRY, JVS_CLASS_SITE_LOAD },
+	{ "_ZN19ClassLoadingService21notify_class_unloadedEP13InstanceKlass", PROBE_ENTRY,
+	  JVS_CLASS_SITE_UNLOAD },
+};
+
+static const struct probe sites[] = {
 	{ "_ZN12KlassFactory18create_from_streamEP15ClassFileStreamP6SymbolP15ClassLoaderData"
 	  "RK13ClassLoadInfoP10JavaThread",
 	  PROBE_ENTRY, JVS_CLASS_SITE_PARSE },
@@ -42,14 +48,25 @@ static const struct probe sites[] = {
 	  PROBE_ENTRY, JVS_CLASS_SITE_HOOK },
 	{ "_ZN19ClassLoadingService19notify_class_loadedEP13InstanceKlassb", PROBE_ENTRY,
 	  JVS_CLASS_SITE_NOTIFIED },
-	{ "_ZN19ClassLoadingService21notify_class_unloadedEP13InstanceKlass", PROBE_ENTRY,
-	  JVS_CLASS_SITE_UNLOAD },
 	{ "_ZN18VM_RedefineClasses21redefine_single_classEP6ThreadP7_jclassP13InstanceKlass",
 	  PROBE_ENTRY, JVS_CLASS_SITE_REDEFINED },
 	{ "_ZN18VM_RedefineClasses21redefine_single_classEP7_jclassP13InstanceKlassP6Thread",
 	  PROBE_ENTRY, JVS_CLASS_SITE_REDEFINED_11 },
 	{ "_ZN15ClassLoaderDataC1E6Handleb", PROBE_ENTRY, JVS_CLASS_SITE_LOADER },
 	{ "_ZN15ClassLoaderData6unloadEv", PROBE_ENTRY, JVS_CLASS_SITE_LOADER_END },
+	{ "_ZN11JvmtiExport19post_vm_initializedEv", PROBE_ENTRY, JVS_CLASS_SITE_VM_INITIALIZED },
+	{ "jni_CallVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_PREMAIN },
+	{ "jni_CallStaticVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_MAIN },
+	{ "_ZN2os19find_agent_functionEP12AgentLibrarybPPKcm", PROBE_ENTRY, JVS_CLASS_SITE_AGENT },
+	{ "_ZN2os19find_agent_functionEP10JvmtiAgentbPKc", PROBE_ENTRY, JVS_CLASS_SITE_AGENT },
+	{ "_ZN2os19find_agent_functionEP10JvmtiAgentbPPKcm", PROBE_ENTRY, JVS_CLASS_SITE_AGENT },
+	{ "_ZN11JvmtiExport22enter_primordial_phaseEv", PROBE_ONCE, JVS_CLASS_SITE_AGENTS_LOADED },
+	{ "_ZN9Arguments16add_loaded_agentEP12AgentLibrary", PROBE_ENTRY,
+	  JVS_CLASS_SITE_AGENT_LOADED },
+};
+
+/* What a class takes beside being parsed. Initializers are also what agents do before main. */
+static const struct probe phase_sites[] = {
 	{ "_ZN13InstanceKlass22call_class_initializerEP10JavaThread", PROBE_ENTRY,
 	  JVS_CLASS_SITE_INIT },
 	{ "_ZN13InstanceKlass22call_class_initializerEP6Thread", PROBE_ENTRY, JVS_CLASS_SITE_INIT },
@@ -57,16 +74,41 @@ static const struct probe sites[] = {
 	  PROBE_ENTRY, JVS_CLASS_SITE_INITIALIZED },
 	{ "_ZN13InstanceKlass35set_initialization_state_and_notifyENS_10ClassStateEP6Thread",
 	  PROBE_ENTRY, JVS_CLASS_SITE_INITIALIZED },
-	{ "_ZN11JvmtiExport19post_vm_initializedEv", PROBE_ENTRY, JVS_CLASS_SITE_VM_INITIALIZED },
-	{ "jni_CallVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_PREMAIN },
-	{ "jni_CallStaticVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_MAIN },
+	{ "_ZN11ClassLoader10load_classEP6SymbolbP10JavaThread", PROBE_ENTRY, JVS_CLASS_SITE_READ },
+	{ "_ZN11ClassLoader10load_classEP6SymbolP12PackageEntrybP10JavaThread", PROBE_ENTRY,
+	  JVS_CLASS_SITE_READ },
+	{ "_ZN11ClassLoader10load_classEP6SymbolbP6Thread", PROBE_ENTRY, JVS_CLASS_SITE_READ },
+	{ "_ZN8Verifier6verifyEP13InstanceKlassbP10JavaThread", PROBE_ENTRY,
+	  JVS_CLASS_SITE_VERIFY },
+	{ "_ZN8Verifier6verifyEP13InstanceKlassNS_4ModeEbP6Thread", PROBE_ENTRY,
+	  JVS_CLASS_SITE_VERIFY },
+	{ "_ZN8Rewriter7rewriteEP13InstanceKlassP10JavaThread", PROBE_ENTRY,
+	  JVS_CLASS_SITE_REWRITE },
+	{ "_ZN8Rewriter7rewriteEP13InstanceKlassP6Thread", PROBE_ENTRY, JVS_CLASS_SITE_REWRITE },
+	{ "_ZN13InstanceKlass12link_methodsEP10JavaThread", PROBE_FIRST, JVS_CLASS_SITE_METHODS },
+	{ "_ZN13InstanceKlass12link_methodsEP6Thread", PROBE_FIRST, JVS_CLASS_SITE_METHODS },
+	{ "_ZN12ObjectLockerD1Ev", PROBE_ENTRY, JVS_CLASS_SITE_UNLOCKED },
+};
+
+/* What is not known without the site. */
+static const struct {
+	uint32_t id;
+	const char *phase;
+} phases[] = {
+	{ JVS_CLASS_SITE_READ, "read" },
+	{ JVS_CLASS_SITE_VERIFY, "verify" },
+	{ JVS_CLASS_SITE_REWRITE, "rewrite" },
+	{ JVS_CLASS_SITE_METHODS, "link" },
+	{ JVS_CLASS_SITE_UNLOCKED, "link" },
+	{ JVS_CLASS_SITE_INIT, "initialize" },
+	{ JVS_CLASS_SITE_INITIALIZED, "initialize" },
 };
 
 /* Those that a JVM already in its main has behind it; the JNI functions are called often there. */
 static bool is_of_start(uint32_t id)
 {
 	return id == JVS_CLASS_SITE_VM_INITIALIZED || id == JVS_CLASS_SITE_PREMAIN ||
-	       id == JVS_CLASS_SITE_MAIN;
+	       id == JVS_CLASS_SITE_MAIN || id == JVS_CLASS_SITE_AGENTS_LOADED;
 }
 
 /* ---- loading */
@@ -77,10 +119,11 @@ static enum probe_links links_of_group(void)
 	return probes_best() == PROBE_SINGLE ? PROBE_SINGLE : PROBE_MULTI;
 }
 
-static const char *const maps[] = { "jvs_class_layouts", "jvs_class_counts", "jvs_class_threads",
-				    "jvs_class_frames",	 "jvs_class_inits",  "jvs_class_facts",
-				    "jvs_class_loaders", "jvs_class_rules",  "jvs_class_scratches",
-				    "jvs_class_hooked",	 "trie_words" };
+static const char *const maps[] = { "jvs_class_layouts",   "jvs_class_counts",	"jvs_class_threads",
+				    "jvs_class_frames",	   "jvs_class_inits",	"jvs_class_facts",
+				    "jvs_class_links",	   "jvs_class_loaders", "jvs_class_rules",
+				    "jvs_class_scratches", "jvs_class_hooked",	"jvs_class_modes",
+				    "trie_words" };
 
 static int size_maps(const struct bpf_object *object, const struct trie *trie)
 {
@@ -135,7 +178,8 @@ static int install_trie(const struct bpf_object *object, const struct trie *trie
 	return err;
 }
 
-int classes_open(struct bpf_object *object, const struct trie *trie, struct classes **out)
+int classes_open(struct bpf_object *object, const struct trie *trie, double max_overhead,
+		 struct classes **out)
 {
 	struct classes *classes = calloc(1, sizeof(*classes));
 	int err;
@@ -147,6 +191,9 @@ int classes_open(struct bpf_object *object, const struct trie *trie, struct clas
 	classes->counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_counts");
 	classes->rules_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_rules");
 	classes->hooked_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_hooked");
+	classes->modes_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_modes");
+	classes->max_overhead = max_overhead;
+	classes->trap_ns = probes_trap_ns(object, GROUP, classes->links);
 	if (trie)
 		classes->trie = *trie;
 	classes->layouts_size = sizeof(*classes->layouts) * JVS_MAX_TARGETS;
@@ -169,7 +216,8 @@ int classes_open(struct bpf_object *object, const struct trie *trie, struct clas
 
 static void target_free(struct class_target *t)
 {
-	probes_free(&t->probes);
+	for (int set = 0; set < CLASS_SETS; set++)
+		probes_free(&t->sets[set]);
 	map64_free(&t->live);
 	map64_free(&t->loaders);
 	map64_free(&t->changes);
@@ -200,6 +248,46 @@ void classes_close(struct classes *classes)
 
 /* ---- targets */
 
+static bool has_site(const struct probe_set *set, uint32_t id)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (set->sites[i].id == id)
+			return true;
+	return false;
+}
+
+/* The phases that this libjvm does not show, in one line. */
+static void say_missing_phases(const struct process *p, const struct probe_set *set)
+{
+	struct strbuf text = { 0 };
+	const char *last = "";
+
+	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+		if (has_site(set, phases[i].id) || !strcmp(last, phases[i].phase))
+			continue;
+		strbuf_puts(&text, *last ? ", " : "");
+		strbuf_puts(&text, last = phases[i].phase);
+	}
+	if (text.len)
+		log_info("pid %d: its libjvm does not show how long classes take to: %s",
+			 p->target->pid, strbuf_text(&text));
+	strbuf_free(&text);
+}
+
+/* Finds and attaches a set. Returns 0 or a negative errno, which was not logged. */
+static int attach_set(struct probe_request *request, const struct probe *wanted, size_t count,
+		      struct probe_set *set)
+{
+	int err;
+
+	request->probes = wanted;
+	request->count = count;
+	err = probes_find(request, set);
+	if (!err)
+		probes_attach(set);
+	return err;
+}
+
 void classes_attach(struct classes *classes, const struct process *p, struct image *image,
 		    const struct mapping *mapping)
 {
@@ -212,8 +300,8 @@ void classes_attach(struct classes *classes, const struct process *p, struct ima
 		.target = p->target,
 		.image = image,
 		.mapping = mapping,
-		.probes = wanted,
 	};
+	size_t count = 0;
 	int err;
 
 	if (t->tried)
@@ -221,14 +309,22 @@ void classes_attach(struct classes *classes, const struct process *p, struct ima
 	t->tried = true;
 	for (size_t i = 0; i < sizeof(sites) / sizeof(sites[0]); i++)
 		if (!p->jvm || !is_of_start(sites[i].id))
-			wanted[request.count++] = sites[i];
-	err = probes_find(&request, &t->probes);
+			wanted[count++] = sites[i];
+	err = attach_set(&request, wanted, count, &t->sets[CLASS_SET_FACTS]);
+	if (!err)
+		err = attach_set(&request, count_sites,
+				 sizeof(count_sites) / sizeof(count_sites[0]),
+				 &t->sets[CLASS_SET_COUNTS]);
 	if (err == -ENOENT)
 		log_warn("pid %d: its libjvm has no symbols: no class loads", p->target->pid);
 	else if (err)
 		log_warn("pid %d: no class loads: %s", p->target->pid, strerror(-err));
-	if (!err)
-		probes_attach(&t->probes);
+	if (err)
+		return;
+	attach_set(&request, phase_sites, sizeof(phase_sites) / sizeof(phase_sites[0]),
+		   &t->sets[CLASS_SET_PHASES]);
+	say_missing_phases(p, &t->sets[CLASS_SET_PHASES]);
+	classes_begin_budget(classes, p);
 }
 
 void classes_forget(struct classes *classes, const struct process *p)
@@ -238,6 +334,7 @@ void classes_forget(struct classes *classes, const struct process *p)
 			    kept = { .early_arrays = t->early_arrays };
 
 	bpf_map_update_elem(classes->hooked_fd, &index, &untold, BPF_ANY);
+	bpf_map_update_elem(classes->modes_fd, &index, &untold, BPF_ANY);
 	classes->layouts[index] = (struct jvs_class_layout){ 0 };
 	memcpy(kept.before, t->before, sizeof(kept.before));
 	target_free(t);
@@ -294,6 +391,20 @@ static void describe_loaders(struct classes *classes, const struct process *p,
 		classes_describe_loader(classes, p, rec, slot->value);
 }
 
+void classes_place(struct classes *classes, const struct process *p, struct image *image,
+		   const struct mapping *mapping)
+{
+	struct class_target *t = &classes->targets[p->index];
+
+	t->placed = true;
+	agents_find(image, image_bias(image, mapping), &t->agents_place);
+}
+
+bool classes_placed(const struct classes *classes, const struct process *p)
+{
+	return classes->targets[p->index].placed;
+}
+
 bool classes_attached(const struct classes *classes, const struct process *p)
 {
 	return classes->targets[p->index].tried;
@@ -334,6 +445,8 @@ void classes_tick(struct classes *classes, struct decoder *d, struct process *p,
 		classes_name_early(classes, d, p, rec);
 	if (is_complete(shown) && !had)
 		describe_loaders(classes, p, rec);
+	classes_look_at_agents(classes, d, p, rec);
+	classes_keep_budget(classes, d, p, rec);
 }
 
 /* ---- the end */
@@ -384,10 +497,13 @@ static void finish_rules(struct classes *classes, const struct process *p, struc
 	}
 }
 
-void classes_finish(struct classes *classes, const struct process *p, struct recording *rec)
+void classes_finish(struct classes *classes, const struct decoder *d, const struct process *p,
+		    struct recording *rec)
 {
 	if (!p->rec_jvm || !classes->targets[p->index].tried)
 		return;
 	finish_counts(classes, p, rec);
 	finish_rules(classes, p, rec);
+	classes_finish_agents(classes, p, rec);
+	classes_tell_budget(classes, d, p, rec);
 }

@@ -9,6 +9,8 @@
 #include "base/map64.h"
 #include "base/strbuf.h"
 #include "bpf/jvs_class.h"
+#include "jvm/agents.h"
+#include "live/governor.h"
 #include "live/probes.h"
 #include "model/classes.h"
 #include "trie/trie.h"
@@ -44,8 +46,45 @@ struct class_file {
 };
 #define CLASS_FILES 16 /* at once; the oldest gives way */
 
+/* An agent, by its address in the JVM, with what was seen of it. */
+struct class_agent {
+	uint64_t address;
+	int64_t begin_ns;
+	uint64_t took_ns; /* of one that was attached while we looked */
+	uint32_t row;	  /* of the recording; 0: the JVM does not list it (yet) */
+};
+
+/* A call of premain: the n-th is of the n-th agent in Java. */
+struct class_premain {
+	int64_t begin_ns;
+	uint64_t took_ns; /* 0: it runs */
+};
+
+/* What is attached and detached together. */
+enum class_set {
+	CLASS_SET_COUNTS, /* loads and unloads */
+	CLASS_SET_FACTS,  /* what is known of them beside their name */
+	CLASS_SET_PHASES, /* reading, linking, initializing: given up first */
+	CLASS_SETS,
+};
+
+/* What the probes of a target may cost: see classes_budget.c. */
+struct class_budget {
+	bool begun;
+	bool uncounted; /* the probes that count are too dear, too */
+	bool unwatched; /* for a while: some loads were only counted, or not even that */
+	struct governor governor;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_cost_ns;
+	uint64_t state_ns[REC_NATIVE_STATE_NR];
+	/* CPU time of the target without that of the probes: until now, since the start, watched */
+	uint64_t now_work_ns;
+	uint64_t all_work_ns;
+	uint64_t watched_work_ns;
+};
+
 struct class_target {
-	struct probe_set probes;
+	struct probe_set sets[CLASS_SETS];
 	bool tried;	      /* to attach: it is done once a program */
 	struct map64 live;    /* Klass* to class id, or to the site of one that is not listed */
 	struct map64 loaders; /* address and generation to loader id */
@@ -61,8 +100,15 @@ struct class_target {
 	uint64_t *ended;      /* owned; keys of loaders that are gone, the oldest first */
 	uint32_t ended_count;
 	uint64_t before[JVS_CLASS_COUNT_NR]; /* what the kernel counted for others in this place */
-	uint32_t agent;			     /* the next to run, of those the command line names */
-	int64_t agent_ns;
+	bool placed;			     /* agents_place is known, or cannot be */
+	struct agents_place agents_place;
+	uint64_t agents_mark; /* of the list as it was read last; 0: it was not */
+	struct class_agent agents[AGENTS_MAX];
+	uint32_t agent_count;
+	bool options_taken; /* agents are those of the command line */
+	struct class_premain premains[AGENTS_MAX];
+	uint32_t premain_count;
+	struct class_budget budget;
 };
 
 /* Classes of the early time that a rule ignores, beside those the kernel counts. */
@@ -79,8 +125,11 @@ struct classes {
 	int counts_fd;
 	int rules_fd;
 	int hooked_fd;
+	int modes_fd;
 	enum probe_links links;
-	struct trie trie; /* 0 units: every class is listed */
+	double max_overhead; /* per cent of a core; 0: no limit */
+	double trap_ns;	     /* what a hit costs beside its program */
+	struct trie trie;    /* 0 units: every class is listed */
 	struct class_target targets[JVS_MAX_TARGETS];
 	struct class_ignored ignored;
 	struct strbuf normal, raw, text; /* scratch */
@@ -95,14 +144,20 @@ struct classes {
 int classes_choose(struct bpf_object *object, const struct trie *trie, bool wanted);
 
 /* After it: *out is to be closed. */
-int classes_open(struct bpf_object *object, const struct trie *trie, struct classes **out);
+int classes_open(struct bpf_object *object, const struct trie *trie, double max_overhead,
+		 struct classes **out);
 void classes_close(struct classes *classes);
 
 /* Attaches to a target's libjvm, once. Failures are logged; the recording goes on without. */
 void classes_attach(struct classes *classes, const struct process *p, struct image *image,
 		    const struct mapping *mapping);
 
-/* Whether that was tried. */
+/* Where libjvm is in memory: the probes may be attached before it is. Once. */
+void classes_place(struct classes *classes, const struct process *p, struct image *image,
+		   const struct mapping *mapping);
+bool classes_placed(const struct classes *classes, const struct process *p);
+
+/* Whether attaching was tried. */
 bool classes_attached(const struct classes *classes, const struct process *p);
 
 /* Lets the kernel know how the target's JVM looks, as soon and as far as it can be read. */
@@ -119,7 +174,8 @@ void classes_forget(struct classes *classes, const struct process *p);
 void classes_leave(struct classes *classes, const struct process *p);
 
 /* What the kernel counted so far. */
-void classes_finish(struct classes *classes, const struct process *p, struct recording *rec);
+void classes_finish(struct classes *classes, const struct decoder *d, const struct process *p,
+		    struct recording *rec);
 
 /* A record of the ring. */
 void classes_decode(struct decoder *d, struct recording *rec, const void *data, size_t size);

@@ -124,6 +124,7 @@ static void fill_facts(struct seen *s, struct rec_class *row)
 
 	row->bytes = facts->bytes;
 	row->bytes_after = facts->bytes_after;
+	row->read_ns = facts->read_ns;
 	row->parse_ns = facts->parse_ns;
 	row->nested_ns = facts->nested_ns;
 	row->transform_ns = facts->transform_ns;
@@ -242,14 +243,32 @@ static bool is_in_agent(const struct recording *rec, uint32_t id)
 	return false;
 }
 
+/* The row of the class that the event is about; NULL: it is not listed. */
+static struct rec_class *row_of(const struct seen *s)
+{
+	uint32_t known = 0;
+
+	if (map64_get(&s->t->live, s->event->klass, &known) && !(known & UNLISTED))
+		return rec_class_get(s->rec, known);
+	return NULL;
+}
+
+static void on_link(struct seen *s)
+{
+	struct rec_class *row = row_of(s);
+
+	if (!row)
+		return;
+	row->verify_ns = s->event->verify_ns;
+	row->rewrite_ns = s->event->rewrite_ns;
+	row->link_ns = s->event->duration_ns;
+}
+
 static void on_init(struct seen *s)
 {
 	struct rec_class_early early = { .jvm = s->p->rec_jvm };
-	struct rec_class *row = NULL;
-	uint32_t known;
+	struct rec_class *row = row_of(s);
 
-	if (map64_get(&s->t->live, s->event->klass, &known) && !(known & UNLISTED))
-		row = rec_class_get(s->rec, known);
 	if (row) {
 		row->initialize_ns = s->event->duration_ns;
 		row->initialize_self_ns = s->event->self_ns;
@@ -257,85 +276,13 @@ static void on_init(struct seen *s)
 	if (!(s->event->flags & JVS_CLASS_PREMAIN))
 		return;
 	early.stack = stack_of(s);
-	if (!s->t->agent || (early.stack && !is_in_agent(s->rec, early.stack)))
+	if (!s->t->premain_count || (early.stack && !is_in_agent(s->rec, early.stack)))
 		return;
 	early.time_ns = classes_time(s->d, s->event->event.time_ns);
 	early.initialize_ns = s->event->duration_ns;
 	take_names(s);
 	early.name = name_string(s);
 	rec_class_early(s->rec, &early);
-}
-
-/* ---- how a JVM starts */
-
-/* The n-th option, from 0 on, that names an agent written in Java. */
-static const char *agent_option(const char *arguments, uint32_t n, size_t *len)
-{
-	static const char option[] = "-javaagent:";
-	const char *at = arguments;
-
-	while ((at = strstr(at, option))) {
-		*len = strcspn(at, " ");
-		if ((at == arguments || at[-1] == ' ') && n-- == 0)
-			return at;
-		at += *len;
-	}
-	return NULL;
-}
-
-/* An agent ends where the next begins, or main. */
-static void end_agent(struct seen *s, int64_t now_ns)
-{
-	size_t count;
-	struct rec_class_agent *agents = rec_class_agents(s->rec, &count);
-
-	if (s->t->agent_ns && count)
-		agents[count - 1].premain_ns = (uint64_t)(now_ns - s->t->agent_ns);
-	s->t->agent_ns = 0;
-}
-
-static void begin_agent(struct seen *s, int64_t now_ns)
-{
-	const struct rec_jvm *jvm = rec_jvm_get(s->rec, s->p->rec_jvm);
-	struct rec_class_agent agent = { .jvm = s->p->rec_jvm, .time_ns = now_ns };
-	const char *option;
-	size_t len;
-
-	option = jvm ? agent_option(rec_text(s->rec, jvm->arguments), s->t->agent, &len) : NULL;
-	if (option) {
-		char *copy = strndup(option, len);
-
-		agent.text = copy ? classes_string(s->rec, copy) : 0;
-		free(copy);
-	}
-	s->t->agent++;
-	s->t->agent_ns = now_ns;
-	rec_class_agent(s->rec, &agent);
-}
-
-static void on_phase(struct seen *s)
-{
-	int64_t now_ns = classes_time(s->d, s->event->event.time_ns);
-	struct rec_class_start *start = rec_class_start(s->rec, s->p->rec_jvm);
-
-	if (!start)
-		return;
-	if (s->event->flags != JVS_CLASS_PHASE_HOOK)
-		end_agent(s, now_ns);
-	switch ((enum jvs_class_phase)s->event->flags) {
-	case JVS_CLASS_PHASE_INITIALIZED:
-		start->initialized_ns = now_ns;
-		break;
-	case JVS_CLASS_PHASE_AGENT:
-		begin_agent(s, now_ns);
-		break;
-	case JVS_CLASS_PHASE_MAIN:
-		start->main_ns = now_ns;
-		break;
-	case JVS_CLASS_PHASE_HOOK:
-		start->first_hook_ns = now_ns;
-		break;
-	}
 }
 
 void classes_add(struct classes *classes, struct decoder *d, struct process *p,
@@ -364,11 +311,14 @@ static void on_event(struct seen *s)
 	case JVS_EVENT_CLASS_REDEFINED:
 		add_class(s, REC_CLASS_REDEFINED);
 		break;
+	case JVS_EVENT_CLASS_LINK:
+		on_link(s);
+		break;
 	case JVS_EVENT_CLASS_INIT:
 		on_init(s);
 		break;
 	case JVS_EVENT_CLASS_PHASE:
-		on_phase(s);
+		classes_take_phase(s->d, s->p, s->rec, s->event);
 		break;
 	}
 }

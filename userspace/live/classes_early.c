@@ -157,6 +157,7 @@ void classes_add_rule(struct classes *classes, const struct process *p, struct r
 		.bytes = value->bytes,
 		.parse_ns = value->parse_ns,
 		.transform_ns = value->transform_ns,
+		.link_ns = value->link_ns,
 		.initialize_ns = value->initialize_ns,
 	};
 

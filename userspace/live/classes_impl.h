@@ -22,6 +22,24 @@ void classes_end_loader(struct decoder *d, const struct process *p, struct recor
 void classes_describe_loader(struct classes *classes, const struct process *p,
 			     struct recording *rec, uint32_t id);
 
+/* A record of how far a JVM is, or of one of its agents. */
+void classes_take_phase(struct decoder *d, const struct process *p, struct recording *rec,
+			const struct jvs_class_event *event);
+
+/* Agents that are new, or of which more is known. */
+void classes_look_at_agents(struct classes *classes, const struct decoder *d,
+			    const struct process *p, struct recording *rec);
+
+/* The last look, also where nothing but the command line names them. */
+void classes_finish_agents(struct classes *classes, const struct process *p, struct recording *rec);
+
+/* The budget of a target's probes, from when they are attached. */
+void classes_begin_budget(struct classes *classes, const struct process *p);
+void classes_keep_budget(struct classes *classes, const struct decoder *d, struct process *p,
+			 struct recording *rec);
+void classes_tell_budget(const struct classes *classes, const struct decoder *d,
+			 const struct process *p, struct recording *rec);
+
 /* Adds a class that was loaded. */
 void classes_add(struct classes *classes, struct decoder *d, struct process *p,
 		 struct recording *rec, const struct jvs_class_event *event);

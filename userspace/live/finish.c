@@ -115,7 +115,7 @@ void live_finish_process(struct process *p, struct recording *rec)
 void live_finish_probes(struct live *live, const struct process *p, struct recording *rec)
 {
 	if (live->classes)
-		classes_finish(live->classes, p, rec);
+		classes_finish(live->classes, &live->decoder, p, rec);
 	if (live->native)
 		native_finish(live->native, &live->decoder, p, rec);
 }

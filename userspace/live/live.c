@@ -216,7 +216,8 @@ int live_open(const struct live_options *options, struct live **out)
 	if (!err)
 		err = open_waiting(live);
 	if (!err && options->events & LIVE_EVENT_CLASS)
-		err = classes_open(live->object, options->trie, &live->classes);
+		err = classes_open(live->object, options->trie, options->max_overhead,
+				   &live->classes);
 	if (!err && options->events & LIVE_EVENT_NATIVE)
 		err = open_native(live);
 	if (!err)

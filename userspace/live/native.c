@@ -134,7 +134,7 @@ int native_open(struct bpf_object *object, const struct native_options *options,
 	native->site_count =
 		map_array(object, "jvs_native_site_count", sizeof(*native->site_count), PROT_READ);
 	native->unresolved = 1;
-	native->trap_ns = native_measure_trap(native);
+	native->trap_ns = probes_trap_ns(object, GROUP, native->links);
 	log_debug("a probe costs %.0f ns beside its program", native->trap_ns);
 	if (!native->known || !native->controls || !native->sites || !native->site_count) {
 		log_error("native memory: cannot be recorded: %s", strerror(ENOMEM));

@@ -44,7 +44,8 @@ static void measure(struct native *native, const struct process *p, struct gover
 	native_counts(native, p->index, &counts);
 	*out = (struct governor_input){
 		.now_ns = monotonic_now(),
-		.cost_ns = cost_of(native, &counts) - t->start_cost_ns,
+		/* The budget is one: what class loads use of it is not there for this. */
+		.cost_ns = cost_of(native, &counts) + p->class_cost_ns - t->start_cost_ns,
 		.hits = counts.values[JVS_NATIVE_COUNT_ENTRIES],
 		.trap_ns = native->trap_ns,
 	};
@@ -178,7 +179,9 @@ static void change_state(struct native *native, struct decoder *d, const struct 
 {
 	struct native_target *t = &native->targets[p->index];
 	enum rec_native_state to = t->governor.state;
-	struct rec_budget_event event = { .jvm = p->rec_jvm, .from = from, .to = to };
+	struct rec_budget_event event = {
+		.group = REC_PROBES_NATIVE, .jvm = p->rec_jvm, .from = from, .to = to
+	};
 
 	event.time_ns = epoch_now(d, t->governor.last.now_ns);
 	event.cost_pct = governor_cost_pct(&t->governor);

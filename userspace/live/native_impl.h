@@ -18,9 +18,6 @@ void native_read_tags(struct native_target *t, const struct process *p, struct i
 /* The name of a tag as a string of the recording. */
 uint32_t native_tag(struct native_target *t, struct recording *rec, uint32_t tag);
 
-/* What a trap costs on this machine, nanoseconds. */
-double native_measure_trap(const struct native *native);
-
 /* The budget of a target, from when its probes are attached. */
 void native_begin_budget(struct native *native, const struct process *p);
 void native_keep_budget(struct native *native, struct decoder *d, const struct process *p,

@@ -188,8 +188,9 @@ static int site_of(const struct probe_set *set, const struct probe_request *requ
 	size = pread(set->file, code, sizeof(code), (off_t)offset);
 	if (size <= 0)
 		return -ENOENT;
-	insn = insn_site(code, (size_t)size);
-	if (!insn.emulated)
+	insn = probe->where == PROBE_FIRST ? insn_site_first(code, (size_t)size)
+					   : insn_site(code, (size_t)size);
+	if (!insn.emulated && probe->where != PROBE_ONCE)
 		log_warn("pid %d: %s: %s begins with nothing the kernel emulates: each call costs "
 			 "some 15 us while it is probed",
 			 request->target->pid, image_name(request->image),

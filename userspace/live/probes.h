@@ -49,6 +49,8 @@ int probes_choose(struct bpf_object *object, const char *group, enum probe_links
 enum probe_where {
 	PROBE_ENTRY, /* when the function is called */
 	PROBE_CALL,  /* also when it returns */
+	PROBE_FIRST, /* when it is called; only its first argument is of use */
+	PROBE_ONCE,  /* when it is called, so seldom that it does not matter what a hit costs */
 };
 
 struct probe {
@@ -121,5 +123,8 @@ void probes_detach(struct probe_set *set);
  * after the return, and the process does not end before.
  */
 void probes_free(struct probe_set *set);
+
+/* What a hit costs on this machine beside its program, nanoseconds: tried on a function of ours. */
+double probes_trap_ns(const struct bpf_object *object, const char *group, enum probe_links links);
 
 #endif

@@ -64,12 +64,15 @@ static void attach_probes(struct live *live, struct process *p)
 	struct maps maps;
 	bool classes = live->classes && !classes_attached(live->classes, p);
 	bool native = live->native && !native_attached(live->native, p);
+	bool place = live->classes && !classes_placed(live->classes, p);
 
-	if ((!classes && !native) || maps_read(p->target->pid, &maps))
+	if ((!classes && !native && !place) || maps_read(p->target->pid, &maps))
 		return;
 	mapping = process_find_file(p, &maps, "libjvm.so", &image);
 	if (mapping && classes)
 		classes_attach(live->classes, p, image, mapping);
+	if (mapping && place)
+		classes_place(live->classes, p, image, mapping);
 	if (mapping && native)
 		native_attach(live->native, p, &maps);
 	maps_free(&maps);

@@ -260,21 +260,29 @@ const struct rec_class_method *rec_class_methods(const struct recording *rec)
 	return rec->classes ? rec->classes->methods.items : NULL;
 }
 
-void rec_class_agent(struct recording *rec, const struct rec_class_agent *agent)
+uint32_t rec_class_agent(struct recording *rec, const struct rec_class_agent *agent)
 {
 	struct rec_classes *classes = classes_of(rec);
 	struct rec_class_agent *row = NULL;
 
 	if (classes)
 		row = rec_rows_add(rec, &classes->agents, 1);
-	if (row)
-		*row = *agent;
+	if (!row)
+		return 0;
+	*row = *agent;
+	return classes->agents.count;
 }
 
-struct rec_class_agent *rec_class_agents(const struct recording *rec, size_t *count)
+struct rec_class_agent *rec_class_agent_get(const struct recording *rec, uint32_t id)
 {
-	*count = rec->classes ? rec->classes->agents.count : 0;
-	return rec->classes ? rec->classes->agents.items : NULL;
+	if (!rec->classes || !id || id > rec->classes->agents.count)
+		return NULL;
+	return (struct rec_class_agent *)rec->classes->agents.items + (id - 1);
+}
+
+uint32_t rec_class_agent_count(const struct recording *rec)
+{
+	return rec->classes ? rec->classes->agents.count : 0;
 }
 
 struct rec_class_start *rec_class_start(struct recording *rec, uint32_t jvm)

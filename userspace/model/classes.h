@@ -62,9 +62,13 @@ struct rec_class {
 	int64_t time_ns;      /* when it was there for all */
 	int64_t end_time_ns;  /* unloaded; 0: not seen */
 	uint64_t duration_ns; /* from the first byte parsed to time_ns; 0 unknown */
+	uint64_t read_ns;     /* before: by the boot loader, from its image or path; 0: not seen */
 	uint64_t parse_ns; /* with superclasses that were loaded meanwhile, which are nested_ns */
 	uint64_t nested_ns;
 	uint64_t transform_ns; /* all agents together */
+	uint64_t verify_ns;    /* 0: not, or in the archive */
+	uint64_t rewrite_ns;   /* the same */
+	uint64_t link_ns;      /* with both; 0: not seen */
 	uint64_t initialize_ns;
 	uint64_t initialize_self_ns; /* without what other classes took meanwhile */
 };
@@ -90,6 +94,7 @@ struct rec_class_rule {
 	uint64_t bytes;
 	uint64_t parse_ns;
 	uint64_t transform_ns;
+	uint64_t link_ns;
 	uint64_t initialize_ns;
 };
 
@@ -129,12 +134,18 @@ struct rec_class_change {
 	uint32_t method_count;
 };
 
-/* An agent before main, in the order they ran. */
+/* An agent, in the order the JVM got them. */
 struct rec_class_agent {
 	uint32_t jvm;
-	uint32_t text; /* "-javaagent:apm.jar=app/"; 0: before any argument names one */
-	int64_t time_ns;
-	uint64_t premain_ns; /* 0 not measured */
+	bool java;		/* else native */
+	bool dynamic;		/* attached while the JVM ran */
+	uint32_t name;		/* its jar, or its library as it was asked for; 0 not known */
+	uint32_t options;	/* 0: none */
+	uint32_t path;		/* of a native one; 0 not known */
+	uint32_t argument;	/* "-javaagent:apm.jar=app/"; 0: not known, or it is dynamic */
+	int64_t time_ns;	/* when it began to initialize; 0 not seen */
+	uint64_t premain_ns;	/* 0: not measured, or it has none */
+	uint64_t initialize_ns; /* Agent_OnLoad, premain or Agent_OnAttach, by the JVM's clock */
 };
 
 /* How a JVM started, if that was seen. Times since the epoch; 0 not seen. */
@@ -186,8 +197,9 @@ uint32_t rec_class_change(struct recording *rec, const struct rec_class_change *
 const struct rec_class_change *rec_class_change_get(const struct recording *rec, uint32_t id);
 const struct rec_class_method *rec_class_methods(const struct recording *rec);
 
-void rec_class_agent(struct recording *rec, const struct rec_class_agent *agent);
-struct rec_class_agent *rec_class_agents(const struct recording *rec, size_t *count);
+uint32_t rec_class_agent(struct recording *rec, const struct rec_class_agent *agent);
+struct rec_class_agent *rec_class_agent_get(const struct recording *rec, uint32_t id);
+uint32_t rec_class_agent_count(const struct recording *rec);
 /* Of a JVM; NULL when memory is out. */
 struct rec_class_start *rec_class_start(struct recording *rec, uint32_t jvm);
 const struct rec_class_start *rec_class_start_get(const struct recording *rec, uint32_t jvm);

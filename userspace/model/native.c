@@ -189,7 +189,13 @@ const struct rec_count *rec_native_counts(const struct recording *rec, size_t *c
 
 /* ---- budget */
 
-struct rec_native_budget *rec_native_budget(struct recording *rec, uint32_t jvm)
+const char *rec_probe_group_name(enum rec_probe_group group)
+{
+	return group == REC_PROBES_CLASS ? "class" : "native";
+}
+
+struct rec_native_budget *rec_budget(struct recording *rec, enum rec_probe_group group,
+				     uint32_t jvm)
 {
 	struct rec_native *native = rec_native_of(rec);
 	struct rec_native_budget *row;
@@ -198,12 +204,19 @@ struct rec_native_budget *rec_native_budget(struct recording *rec, uint32_t jvm)
 		return NULL;
 	row = native->budgets.items;
 	for (uint32_t i = 0; i < native->budgets.count; i++)
-		if (row[i].jvm == jvm)
+		if (row[i].jvm == jvm && row[i].group == group)
 			return &row[i];
 	row = rec_rows_add(rec, &native->budgets, 1);
-	if (row)
-		row->jvm = jvm;
+	if (!row)
+		return NULL;
+	row->group = group;
+	row->jvm = jvm;
 	return row;
+}
+
+struct rec_native_budget *rec_native_budget(struct recording *rec, uint32_t jvm)
+{
+	return rec_budget(rec, REC_PROBES_NATIVE, jvm);
 }
 
 const struct rec_native_budget *rec_native_budgets(const struct recording *rec, size_t *count)
@@ -218,7 +231,7 @@ const struct rec_native_budget *rec_native_budget_get(const struct recording *re
 	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (budgets[i].jvm == jvm)
+		if (budgets[i].jvm == jvm && budgets[i].group == REC_PROBES_NATIVE)
 			return &budgets[i];
 	return NULL;
 }
@@ -297,7 +310,15 @@ const struct rec_native_suspect *rec_native_suspects(const struct recording *rec
 
 bool rec_has_native(const struct recording *rec)
 {
-	return rec->native;
+	size_t count;
+	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
+
+	if (!rec->native || rec->native->sites.count || rec->native->counts.count)
+		return rec->native;
+	for (size_t i = 0; i < count; i++)
+		if (budgets[i].group == REC_PROBES_NATIVE)
+			return true;
+	return !count;
 }
 
 void rec_native_free(struct rec_native *native)

@@ -94,18 +94,27 @@ const struct rec_count *rec_native_counts(const struct recording *rec, size_t *c
 
 /* ---- the budget of probes */
 
-/* How much is recorded of a JVM's native memory, from all to nothing. */
+/* How much is recorded of a JVM's native memory, or of its class loads, from all to nothing. */
 enum rec_native_state {
 	REC_NATIVE_EXACT,
-	REC_NATIVE_SAMPLED,  /* one block of so many bytes */
-	REC_NATIVE_SLICES,   /* sampled, and only some of the time */
-	REC_NATIVE_COUNTERS, /* the same without stacks */
+	REC_NATIVE_SAMPLED,  /* one block of so many bytes; each class, but without its stack */
+	REC_NATIVE_SLICES,   /* the same, and only some of the time */
+	REC_NATIVE_COUNTERS, /* the same without stacks; classes are counted alone */
 	REC_NATIVE_DETACHED,
 	REC_NATIVE_STATE_NR,
 };
 const char *rec_native_state_name(enum rec_native_state state);
 
+/* Whose probes: each group has its state, the budget is one. */
+enum rec_probe_group {
+	REC_PROBES_NATIVE,
+	REC_PROBES_CLASS,
+	REC_PROBES_NR,
+};
+const char *rec_probe_group_name(enum rec_probe_group group);
+
 struct rec_native_budget {
+	enum rec_probe_group group;
 	uint32_t jvm;
 	double limit_pct;      /* of one core; 0: none */
 	double cost_pct;       /* mean of the last seconds */
@@ -123,7 +132,10 @@ struct rec_native_budget {
 	bool live_known; /* every block since attached_ns was followed, or a fair sample of them */
 };
 /* The row of a JVM, made when it is new; NULL when memory is out. */
+struct rec_native_budget *rec_budget(struct recording *rec, enum rec_probe_group group,
+				     uint32_t jvm);
 struct rec_native_budget *rec_native_budget(struct recording *rec, uint32_t jvm);
+/* Of all groups. */
 const struct rec_native_budget *rec_native_budgets(const struct recording *rec, size_t *count);
 
 /* The same, but NULL when there is none. */
@@ -134,6 +146,7 @@ bool rec_native_live_known(const struct recording *rec, uint32_t jvm);
 
 /* Each change of the state. */
 struct rec_budget_event {
+	enum rec_probe_group group;
 	int64_t time_ns;
 	uint32_t jvm;
 	enum rec_native_state from;
@@ -172,7 +185,7 @@ void rec_native_forget_suspects(struct recording *rec, uint32_t jvm);
  */
 const struct rec_native_suspect *rec_native_suspects(const struct recording *rec, size_t *count);
 
-/* Whether there is anything of the above. */
+/* Whether there is anything of the above, but of other groups. */
 bool rec_has_native(const struct recording *rec);
 
 /* ---- for recording*.c */

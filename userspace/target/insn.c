@@ -22,8 +22,10 @@ struct x86 {
 #define REX_R 4
 
 /* rdi, rsi, rdx, rcx, r8, r9, and rsp, which must still point to the return address. */
-static bool must_stay(uint8_t reg)
+static bool must_stay(uint8_t reg, bool first_only)
 {
+	if (first_only)
+		return reg == 7 || reg == 4;
 	return reg == 7 || reg == 6 || reg == 2 || reg == 1 || reg == 8 || reg == 9 || reg == 4;
 }
 
@@ -160,7 +162,7 @@ static struct x86 decode_x86(const uint8_t *at, size_t size)
 	return insn;
 }
 
-struct insn_site insn_site_x86(const uint8_t *code, size_t size)
+static struct insn_site find_site(const uint8_t *code, size_t size, bool first_only)
 {
 	static const struct insn_site none = { 0, false };
 	size_t at = 0;
@@ -172,11 +174,21 @@ struct insn_site insn_site_x86(const uint8_t *code, size_t size)
 
 		if (insn.emulated)
 			return (struct insn_site){ (uint32_t)at, true };
-		if (!insn.length || (insn.writes && must_stay(insn.to)))
+		if (!insn.length || (insn.writes && must_stay(insn.to, first_only)))
 			return none;
 		at += insn.length;
 	}
 	return none;
+}
+
+struct insn_site insn_site_x86(const uint8_t *code, size_t size)
+{
+	return find_site(code, size, false);
+}
+
+struct insn_site insn_site_x86_first(const uint8_t *code, size_t size)
+{
+	return find_site(code, size, true);
 }
 
 /* ---- arm64 */
@@ -205,9 +217,19 @@ struct insn_site insn_site(const uint8_t *code, size_t size)
 {
 	return insn_site_arm64(code, size);
 }
+
+struct insn_site insn_site_first(const uint8_t *code, size_t size)
+{
+	return insn_site_arm64(code, size);
+}
 #else
 struct insn_site insn_site(const uint8_t *code, size_t size)
 {
 	return insn_site_x86(code, size);
+}
+
+struct insn_site insn_site_first(const uint8_t *code, size_t size)
+{
+	return insn_site_x86_first(code, size);
 }
 #endif

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "live/native_impl.h"
+#include "live/probes.h"
 #include "target/insn.h"
 #include "target/maps.h"
 
@@ -80,7 +80,7 @@ static int own_offset(uint64_t *offset)
 	return mapping ? 0 : -ENOENT;
 }
 
-double native_measure_trap(const struct native *native)
+double probes_trap_ns(const struct bpf_object *object, const char *group, enum probe_links links)
 {
 	struct probe_set set = { .count = 1, .multi = { -1, -1 }, .pid = getpid() };
 	double without = time_calls(), with;
@@ -90,7 +90,7 @@ double native_measure_trap(const struct native *native)
 	set.file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (set.file < 0)
 		return TRAP_NS;
-	probes_borrow(&set, native->object, "native", native->links);
+	probes_borrow(&set, object, group, links);
 	if (probes_attach(&set)) {
 		probes_free(&set);
 		return TRAP_NS;

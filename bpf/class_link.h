@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef JVS_CLASS_LINK_H
+#define JVS_CLASS_LINK_H
+
+/*
+ * Reading and linking, for class.bpf.c; nobody else includes this.
+ *
+ * InstanceKlass::link_class_impl() is called for linked classes, too, and often. What it does to
+ * others calls these, one after the other: each ends what the one before has begun.
+ */
+#include "class_record.h"
+
+/* ClassLoader::load_class(name, ...): the boot loader reads a class file */
+JVS_FN int jvs_on_class_read(__u64 symbol)
+{
+	struct jvs_class_thread *thread;
+	__u32 index;
+
+	if (!jvs_current_target(&index))
+		return 0;
+	thread = class_thread(bpf_get_current_pid_tgid());
+	if (!thread)
+		return 0;
+	thread->read_symbol = symbol;
+	thread->read_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* The linking of a class that is going on in this thread, begun now if there is none. */
+static __always_inline struct jvs_class_link *class_link(__u64 klass, __u32 tid)
+{
+	struct jvs_class_init_key key = { .klass = klass, .tid = tid };
+	struct jvs_class_link fresh = { .start_ns = bpf_ktime_get_ns() };
+	struct jvs_class_link *link = bpf_map_lookup_elem(&jvs_class_links, &key);
+
+	if (link)
+		return link;
+	bpf_map_update_elem(&jvs_class_links, &key, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&jvs_class_links, &key);
+}
+
+/* Verifier::verify(klass, ...) */
+JVS_FN int jvs_on_class_verify(__u64 klass)
+{
+	struct jvs_class_link *link;
+	__u32 index;
+
+	if (!jvs_current_target(&index))
+		return 0;
+	link = class_link(klass, bpf_get_current_pid_tgid());
+	if (link)
+		link->verify_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Rewriter::rewrite(klass, thread) */
+JVS_FN int jvs_on_class_rewrite(__u64 klass)
+{
+	struct jvs_class_link *link;
+	__u32 index;
+
+	if (!jvs_current_target(&index))
+		return 0;
+	link = class_link(klass, bpf_get_current_pid_tgid());
+	if (link)
+		link->rewrite_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* InstanceKlass::link_methods(this, thread) */
+JVS_FN int jvs_on_class_methods(__u64 klass)
+{
+	__u32 index, tid = bpf_get_current_pid_tgid();
+	struct jvs_class_thread *thread;
+	struct jvs_class_link *link;
+
+	if (!jvs_current_target(&index))
+		return 0;
+	thread = class_thread(tid);
+	link = thread ? class_link(klass, tid) : NULL;
+	if (!link)
+		return 0;
+	link->methods_ns = bpf_ktime_get_ns();
+	thread->linking = klass;
+	return 0;
+}
+
+/* What a class took to be linked, in scratch->event. */
+static __always_inline void fill_link(struct jvs_class_event *event,
+				      const struct jvs_class_link *link)
+{
+	event->duration_ns = event->event.time_ns - link->start_ns;
+	if (link->verify_ns && link->rewrite_ns > link->verify_ns)
+		event->verify_ns = link->rewrite_ns - link->verify_ns;
+	if (link->rewrite_ns && link->methods_ns > link->rewrite_ns)
+		event->rewrite_ns = link->methods_ns - link->rewrite_ns;
+}
+
+/* ObjectLocker::~ObjectLocker(this): the lock of a class is given back when it is linked */
+static __always_inline int on_class_unlocked(void)
+{
+	__u32 index, tid = bpf_get_current_pid_tgid();
+	struct jvs_class_init_key key = { .tid = tid };
+	struct jvs_class_thread *thread;
+	struct jvs_class_scratch *scratch;
+	struct jvs_class_link *link;
+	struct jvs_class_rule *rule;
+
+	if (!jvs_current_target(&index))
+		return 0;
+	thread = bpf_map_lookup_elem(&jvs_class_threads, &tid);
+	if (!thread || !thread->linking)
+		return 0;
+	key.klass = thread->linking;
+	thread->linking = 0;
+	link = bpf_map_lookup_elem(&jvs_class_links, &key);
+	if (!link)
+		return 0;
+	scratch = take_scratch();
+	if (!scratch) {
+		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
+		return 0;
+	}
+	fill_event(scratch, JVS_EVENT_CLASS_LINK, index, key.klass, class_layout(index));
+	fill_link(&scratch->event, link);
+	bpf_map_delete_elem(&jvs_class_links, &key);
+	rule = ignoring_rule(scratch);
+	if (rule)
+		__sync_fetch_and_add(&rule->link_ns, scratch->event.duration_ns);
+	else if (!send_event(scratch))
+		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
+	give_scratch(scratch);
+	return 0;
+}
+
+#endif
