@@ -147,7 +147,7 @@ static __always_inline void fill_event(struct jvs_class_scratch *scratch, __u32 
 	event->symbol = class_word(klass + layout->klass_name);
 	event->name_bytes = read_symbol(layout, event->symbol, event->name, JVS_CLASS_NAME_MAX,
 					&event->name_len);
-	if (!event->name_bytes)
+	if (!event->name_bytes && kind == JVS_EVENT_CLASS_LOAD)
 		count_class(target, JVS_CLASS_COUNT_BAD_READ);
 	if (klass >= layout->archive_low && klass < layout->archive_high)
 		event->flags = JVS_CLASS_ARCHIVED;

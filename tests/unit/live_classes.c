@@ -253,6 +253,7 @@ static void linking_is_of_its_class(void)
 {
 	load(0x10, "a/A");
 	begin_event(JVS_EVENT_CLASS_LINK, 0x10, "a/A");
+	event.event.time_ns = 2000;
 	event.duration_ns = 900;
 	event.verify_ns = 500;
 	event.rewrite_ns = 200;
@@ -263,6 +264,17 @@ static void linking_is_of_its_class(void)
 	ASSERT_INT(rec_class_get(rec, 1)->verify_ns, 500);
 	ASSERT_INT(rec_class_get(rec, 1)->rewrite_ns, 200);
 	ASSERT_INT(rec_class_count(rec), 1);
+}
+
+/* One that brought new code to a class is gone when its linking is told. */
+static void linking_before_the_load_is_of_another(void)
+{
+	load(0x10, "a/A");
+	begin_event(JVS_EVENT_CLASS_LINK, 0x10, "");
+	event.event.time_ns = 2000;
+	event.duration_ns = 1500;
+	send_event();
+	ASSERT_INT(rec_class_get(rec, 1)->link_ns, 0);
 }
 
 static void send_phase(uint32_t phase, uint64_t agent, uint64_t time_ns)
@@ -457,6 +469,7 @@ static CU_TestInfo tests[] = {
 	{ "a redefinition is no load", a_redefinition_is_no_load },
 	{ "an initializer is of its class", an_initializer_is_of_its_class },
 	{ "linking is of its class", linking_is_of_its_class },
+	{ "linking before the load is of another", linking_before_the_load_is_of_another },
 	{ "agents have their premain", agents_have_their_premain },
 	{ "an attached agent has its time", an_attached_agent_has_its_time },
 	{ "libraries have the time of their load", libraries_have_the_time_of_their_load },

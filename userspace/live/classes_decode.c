@@ -253,11 +253,16 @@ static struct rec_class *row_of(const struct seen *s)
 	return NULL;
 }
 
+/*
+ * A class that only carries new code to another one is linked, too, and its memory may be another
+ * class's when its thread gives back the next lock.
+ */
 static void on_link(struct seen *s)
 {
+	uint64_t start_ns = s->event->event.time_ns - s->event->duration_ns;
 	struct rec_class *row = row_of(s);
 
-	if (!row)
+	if (!row || classes_time(s->d, start_ns) < row->time_ns)
 		return;
 	row->verify_ns = s->event->verify_ns;
 	row->rewrite_ns = s->event->rewrite_ns;
