@@ -78,18 +78,6 @@ def command_no_jvm(run):
     expect(any("not a HotSpot JVM" in line for line in err), str(err))
 
 
-@test("a command's own exit status is told", quick=True, each_jdk=False)
-def command_status(run):
-    status, _, err = run_scope(run, ["-q", "-e", "cpu", "-f", run.output(), "--",
-                                     run.jdk.java, "-version"])
-    expect(status == 0 and not any("exit status" in line for line in err),
-           "status %s: %s" % (status, err))
-    status, _, err = run_scope(run, ["-q", "-e", "cpu", "-f", run.output(), "--",
-                                     run.jdk.java, "-cp", "/nonexistent", "NoSuchClass"])
-    expect(status == 0 and any("exit status 1" in line for line in err),
-           "status %s: %s" % (status, err))
-
-
 @test("a command that does not exist", quick=True, each_jdk=False)
 def no_such_command(run):
     status, _, err = run_scope(run, ["-f", run.output(), "--", "/nonexistent/java"])

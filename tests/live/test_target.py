@@ -231,7 +231,7 @@ def known_libraries(run):
 def command_status(run):
     path = run.output()
     command = run.java_command("ShortLife", 300, 7)
-    scope = run.scope("-f", path, "--no-progress", "--", *command)
+    scope = run.scope("-f", path, "-q", "--", *command)
     expect(scope.wait(30) == 0, "ended with %s: %s" % (scope.process.returncode, scope.err))
     expect(any(re.search(r"\b7\b", line) for line in scope.err), "status 7 not told: %s" % scope.err)
 
