@@ -53,25 +53,25 @@ static void the_old_list_names_libraries_and_jars(void)
 {
 	struct old_agent java = { .name = "instrument", .options = "/a.jar=x=y" };
 	struct old_agent native = {
-		.name = "/lib/n.so", .options = "opt", .absolute = true, .next = &java
+		.name = "/a/n.so", .options = "opt", .absolute = true, .next = &java
 	};
 
 	head[0] = &native;
 	ASSERT_INT(agents_read(self, &place, agents), 2);
 	CU_ASSERT_FALSE(agents[0].java || agents[0].knows_dynamic);
-	CU_ASSERT_STRING_EQUAL(agents[0].argument, "-agentpath:/lib/n.so=opt");
-	CU_ASSERT_STRING_EQUAL(agents[0].library, "/lib/n.so");
+	CU_ASSERT_STRING_EQUAL(agents[0].argument, "-agentpath:/a/n.so=opt");
+	CU_ASSERT_STRING_EQUAL(agents[0].path, "/a/n.so");
 	ASSERT_INT(agents[0].begin_ns, 0);
 	CU_ASSERT_TRUE(agents[1].java);
 	CU_ASSERT_STRING_EQUAL(agents[1].name, "/a.jar");
 	CU_ASSERT_STRING_EQUAL(agents[1].options, "x=y");
 	CU_ASSERT_STRING_EQUAL(agents[1].argument, "-javaagent:/a.jar=x=y");
-	CU_ASSERT_STRING_EQUAL(agents[1].library, "");
+	CU_ASSERT_STRING_EQUAL(agents[1].path, "");
 }
 
 static void a_newer_list_knows_times_and_who_was_attached(void)
 {
-	struct new_agent first = { .name = "jdwp", .path = "/jdk/libjdwp.so" };
+	struct new_agent first = { .name = "jdwp", .path = "/j/libjdwp.so" };
 	struct new_agent second = { .name = "b.jar",
 				    .options = "z",
 				    .java = true,
@@ -84,7 +84,7 @@ static void a_newer_list_knows_times_and_who_was_attached(void)
 	place.knows_times = place.newest_first = true;
 	ASSERT_INT(agents_read(self, &place, agents), 2);
 	CU_ASSERT_STRING_EQUAL(agents[0].argument, "-agentlib:jdwp");
-	CU_ASSERT_STRING_EQUAL(agents[0].library, "/jdk/libjdwp.so");
+	CU_ASSERT_STRING_EQUAL(agents[0].path, "/j/libjdwp.so");
 	CU_ASSERT_TRUE(agents[0].knows_dynamic && !agents[0].dynamic);
 	CU_ASSERT_TRUE(agents[1].java && agents[1].dynamic);
 	/* The jar and the options of an attached one are apart. */

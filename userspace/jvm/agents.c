@@ -114,8 +114,8 @@ static void complete(struct agent *agent)
 	snprintf(agent->argument, sizeof(agent->argument), "%s:%s%s%s",
 		 agent->java ? "-javaagent" : option, agent->name, *agent->options ? "=" : "",
 		 agent->options);
-	if (!agent->java && agent->absolute && !*agent->library)
-		memcpy(agent->library, agent->name, sizeof(agent->library));
+	if (!agent->java && agent->absolute && !*agent->path)
+		memcpy(agent->path, agent->name, sizeof(agent->path));
 }
 
 static int read_old(const struct target *t, uint64_t at, struct agent *out, uint64_t *next)
@@ -150,7 +150,7 @@ static int read_new(const struct target *t, const struct agents_place *place, ui
 	read_text(t, row.name, out->name);
 	read_text(t, row.options, out->options);
 	if (!out->java)
-		read_text(t, row.library_path, out->library);
+		read_text(t, row.library_path, out->path);
 	if (row.begin[0] && place->time_zero && !target_read_u64(t, place->time_zero, &zero)) {
 		out->begin_ns = zero + row.begin[0];
 		out->took_ns = row.took[0];

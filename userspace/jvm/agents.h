@@ -35,7 +35,7 @@ struct agent {
 	uint64_t took_ns;	      /* 0 unknown, or not done yet */
 	char name[AGENT_TEXT_MAX];    /* library, or the jar of an agent in Java */
 	char options[AGENT_TEXT_MAX]; /* "" none */
-	char library[AGENT_TEXT_MAX]; /* file of a native one; "" unknown */
+	char path[AGENT_TEXT_MAX];    /* file of a native one; "" unknown */
 	char argument[2 * AGENT_TEXT_MAX + 16]; /* as on a command line: "-agentpath:/a.so=x" */
 };
 

@@ -40,7 +40,7 @@ static uint32_t add_row(struct recording *rec, const struct process *p, const st
 	row.dynamic = is_dynamic(rec, p, agent);
 	row.name = classes_string(rec, agent->name);
 	row.options = classes_string(rec, agent->options);
-	row.path = classes_string(rec, agent->library);
+	row.path = classes_string(rec, agent->path);
 	if (!row.dynamic)
 		row.argument = classes_string(rec, agent->argument);
 	return rec_class_agent(rec, &row);
