@@ -16,6 +16,19 @@
  *	jvs_release(w);
  */
 
+/* The header of a record about the current thread. */
+static __always_inline void jvs_fill_event(struct jvs_event *event, __u32 kind, __u32 target)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	event->time_ns = bpf_ktime_get_ns();
+	event->kind = kind;
+	event->cpu = bpf_get_smp_processor_id();
+	event->pid = id >> 32;
+	event->tid = id;
+	event->target = target;
+}
+
 /* The current process's index in jvs_targets and its row, or NULL when it is no target. */
 static __always_inline struct jvs_target *jvs_current_target(__u32 *index)
 {
@@ -30,7 +43,7 @@ static __always_inline struct jvs_target *jvs_current_target(__u32 *index)
 	return t && t->flags & JVS_TARGET_ON ? t : NULL;
 }
 
-static __always_inline struct jvs_walk *jvs_take_slot(__u32 kind)
+static __always_inline struct jvs_walk *jvs_take_free_slot(__u32 kind)
 {
 	__u32 tries = kind == JVS_SLOT_PROBE ? JVS_PROBE_SLOTS : 1;
 	__u32 first = bpf_get_smp_processor_id() * jvs_slots_per_cpu + kind, index;
@@ -45,6 +58,19 @@ static __always_inline struct jvs_walk *jvs_take_slot(__u32 kind)
 		}
 	}
 	return NULL;
+}
+
+/* A slot for a walk of a target's thread; NULL: all are taken. Arguments as in jvs_capture(). */
+static __always_inline struct jvs_walk *jvs_take_slot(__u32 kind, __u32 target, bool in_kernel)
+{
+	struct jvs_walk *w = jvs_take_free_slot(kind);
+
+	if (!w)
+		return NULL;
+	w->target = target;
+	w->source = kind;
+	w->in_kernel = in_kernel;
+	return w;
 }
 
 /* Gives the slot back. Nothing of the walk may be used after it. */
@@ -99,22 +125,6 @@ static __always_inline void jvs_begin_walk(struct jvs_walk *w, const struct jvs_
 	w->hash = w->pid;
 }
 
-/* A slot and the begin of a walk in it; NULL: all are taken. Arguments as in jvs_capture(). */
-static __always_inline struct jvs_walk *jvs_begin_capture(__u32 kind, __u32 index,
-							  const struct jvs_target *t,
-							  bool in_kernel)
-{
-	struct jvs_walk *w = jvs_take_slot(kind);
-
-	if (!w)
-		return NULL;
-	w->target = index;
-	w->source = kind;
-	w->in_kernel = in_kernel;
-	jvs_begin_walk(w, t);
-	return w;
-}
-
 /* What came of a capture at a probe. */
 enum jvs_captured {
 	JVS_CAPTURED_NOT,    /* no slot was free */
@@ -131,15 +141,12 @@ enum jvs_captured {
 static __always_inline __u64 jvs_capture_at_probe(__u32 index, const struct jvs_target *t,
 						  enum jvs_captured *how)
 {
-	struct jvs_walk *w = jvs_take_slot(JVS_SLOT_PROBE);
+	struct jvs_walk *w = jvs_take_slot(JVS_SLOT_PROBE, index, false);
 	__u64 hash;
 
 	*how = JVS_CAPTURED_NOT;
 	if (!w)
 		return 0;
-	w->target = index;
-	w->source = JVS_SLOT_PROBE;
-	w->in_kernel = false;
 	jvs_begin_thread(w, t);
 	if (jvs_recall(w)) {
 		*how = JVS_CAPTURED_AGAIN;
@@ -183,13 +190,14 @@ static __always_inline struct jvs_walk *jvs_capture(void *ctx, __u32 kind, __u32
 						    const struct jvs_target *t, bool in_kernel,
 						    bool always)
 {
-	struct jvs_walk *w = jvs_begin_capture(kind, index, t, in_kernel);
+	struct jvs_walk *w = jvs_take_slot(kind, index, in_kernel);
 	long size;
 
 	if (!w) {
 		jvs_count(index, JVS_COUNT_SLOT_BUSY, 1);
 		return NULL;
 	}
+	jvs_begin_walk(w, t);
 	if (in_kernel) {
 		size = bpf_get_stack(ctx, w->kernel, sizeof(w->kernel), 0);
 		if (size > 0)

@@ -135,13 +135,10 @@ JVS_FN int jvs_on_class_parsed(__u64 parser)
 	__u32 index, tid = bpf_get_current_pid_tgid();
 	struct jvs_class_facts_key key = { 0 };
 	struct jvs_class_frame_key at = { .tid = tid };
-	struct jvs_class_thread *thread;
+	struct jvs_class_thread *thread = current_class_thread(&index);
 	struct jvs_class_frame *frame;
 	__u64 now = bpf_ktime_get_ns(), outer_ns;
 
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = class_thread(tid);
 	if (!thread)
 		return 0;
 	frame = class_frame(thread->top, tid);
@@ -380,7 +377,7 @@ JVS_FN int jvs_on_class_loader_end(__u64 loader)
 		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
 		return 0;
 	}
-	fill_header(&scratch->loader.event, JVS_EVENT_CLASS_LOADER_END, index);
+	jvs_fill_event(&scratch->loader.event, JVS_EVENT_CLASS_LOADER_END, index);
 	scratch->loader.loader = key.loader;
 	scratch->loader.generation = generation->generation;
 	if (bpf_ringbuf_output(&jvs_events, &scratch->loader, JVS_CLASS_LOADER_HEADER,
@@ -398,11 +395,8 @@ JVS_FN int jvs_on_class_init(__u64 klass)
 	__u32 index, tid = bpf_get_current_pid_tgid();
 	struct jvs_class_init_key key = { .klass = klass, .tid = tid };
 	struct jvs_class_init init = { .start_ns = bpf_ktime_get_ns() };
-	struct jvs_class_thread *thread;
+	struct jvs_class_thread *thread = current_class_thread(&index);
 
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = class_thread(tid);
 	if (!thread)
 		return 0;
 	init.outer_nested_ns = thread->nested_ns;
@@ -513,9 +507,9 @@ static __always_inline int on_site(struct pt_regs *ctx)
 	case JVS_CLASS_SITE_READ:
 		return jvs_on_class_read(PT_REGS_PARM1(ctx));
 	case JVS_CLASS_SITE_VERIFY:
-		return jvs_on_class_verify(PT_REGS_PARM1(ctx));
+		return jvs_on_class_link_part(PT_REGS_PARM1(ctx), VERIFIES);
 	case JVS_CLASS_SITE_REWRITE:
-		return jvs_on_class_rewrite(PT_REGS_PARM1(ctx));
+		return jvs_on_class_link_part(PT_REGS_PARM1(ctx), REWRITES);
 	case JVS_CLASS_SITE_METHODS:
 		return jvs_on_class_methods(PT_REGS_PARM1(ctx));
 	case JVS_CLASS_SITE_UNLOCKED:

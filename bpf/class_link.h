@@ -13,12 +13,9 @@
 /* ClassLoader::load_class(name, ...): the boot loader reads a class file */
 JVS_FN int jvs_on_class_read(__u64 symbol)
 {
-	struct jvs_class_thread *thread;
 	__u32 index;
+	struct jvs_class_thread *thread = current_class_thread(&index);
 
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = class_thread(bpf_get_current_pid_tgid());
 	if (!thread)
 		return 0;
 	thread->read_symbol = symbol;
@@ -39,8 +36,10 @@ static __always_inline struct jvs_class_link *class_link(__u64 klass, __u32 tid)
 	return bpf_map_lookup_elem(&jvs_class_links, &key);
 }
 
-/* Verifier::verify(klass, ...) */
-JVS_FN int jvs_on_class_verify(__u64 klass)
+enum link_part { VERIFIES, REWRITES };
+
+/* Verifier::verify(klass, ...), Rewriter::rewrite(klass, thread) */
+JVS_FN int jvs_on_class_link_part(__u64 klass, __u32 part)
 {
 	struct jvs_class_link *link;
 	__u32 index;
@@ -48,21 +47,11 @@ JVS_FN int jvs_on_class_verify(__u64 klass)
 	if (!jvs_current_target(&index))
 		return 0;
 	link = class_link(klass, bpf_get_current_pid_tgid());
-	if (link)
+	if (!link)
+		return 0;
+	if (part == VERIFIES)
 		link->verify_ns = bpf_ktime_get_ns();
-	return 0;
-}
-
-/* Rewriter::rewrite(klass, thread) */
-JVS_FN int jvs_on_class_rewrite(__u64 klass)
-{
-	struct jvs_class_link *link;
-	__u32 index;
-
-	if (!jvs_current_target(&index))
-		return 0;
-	link = class_link(klass, bpf_get_current_pid_tgid());
-	if (link)
+	else
 		link->rewrite_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -71,13 +60,9 @@ JVS_FN int jvs_on_class_rewrite(__u64 klass)
 JVS_FN int jvs_on_class_methods(__u64 klass)
 {
 	__u32 index, tid = bpf_get_current_pid_tgid();
-	struct jvs_class_thread *thread;
-	struct jvs_class_link *link;
+	struct jvs_class_thread *thread = current_class_thread(&index);
+	struct jvs_class_link *link = thread ? class_link(klass, tid) : NULL;
 
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = class_thread(tid);
-	link = thread ? class_link(klass, tid) : NULL;
 	if (!link)
 		return 0;
 	link->methods_ns = bpf_ktime_get_ns();
@@ -101,14 +86,11 @@ static __always_inline int on_class_unlocked(void)
 {
 	__u32 index, tid = bpf_get_current_pid_tgid();
 	struct jvs_class_init_key key = { .tid = tid };
-	struct jvs_class_thread *thread;
+	struct jvs_class_thread *thread = known_class_thread(&index);
 	struct jvs_class_scratch *scratch;
 	struct jvs_class_link *link;
 	struct jvs_class_rule *rule;
 
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = bpf_map_lookup_elem(&jvs_class_threads, &tid);
 	if (!thread || !thread->linking)
 		return 0;
 	key.klass = thread->linking;

@@ -95,18 +95,6 @@ static __always_inline struct jvs_class_rule *ignoring_rule(struct jvs_class_scr
 
 /* ---- records */
 
-static __always_inline void fill_header(struct jvs_event *event, __u32 kind, __u32 target)
-{
-	__u64 id = bpf_get_current_pid_tgid();
-
-	event->time_ns = bpf_ktime_get_ns();
-	event->kind = kind;
-	event->cpu = bpf_get_smp_processor_id();
-	event->pid = id >> 32;
-	event->tid = id;
-	event->target = target;
-}
-
 static __always_inline void forget_facts(struct jvs_class_facts *facts)
 {
 	facts->start_ns = 0;
@@ -127,7 +115,7 @@ static __always_inline void fill_event(struct jvs_class_scratch *scratch, __u32 
 {
 	struct jvs_class_event *event = &scratch->event;
 
-	fill_header(&event->event, kind, target);
+	jvs_fill_event(&event->event, kind, target);
 	forget_facts(&event->facts);
 	event->klass = klass;
 	event->loader = 0;
@@ -176,7 +164,7 @@ static __always_inline void tell_loader(struct jvs_class_scratch *scratch,
 
 	if (generation->told || layout->loader_klass == JVS_NO_FIELD)
 		return;
-	fill_header(&record->event, JVS_EVENT_CLASS_LOADER, scratch->event.event.target);
+	jvs_fill_event(&record->event, JVS_EVENT_CLASS_LOADER, scratch->event.event.target);
 	record->loader = loader;
 	record->generation = generation->generation;
 	record->type_bytes = 0;
@@ -331,7 +319,7 @@ static __always_inline void send_change(struct jvs_class_scratch *scratch, __u32
 		count_class(target, JVS_CLASS_COUNT_BYTES_LOST);
 		return;
 	}
-	fill_header(&scratch->bytes.event, JVS_EVENT_CLASS_BYTES, target);
+	jvs_fill_event(&scratch->bytes.event, JVS_EVENT_CLASS_BYTES, target);
 	frame->facts.bytes_id =
 		scratch->bytes.event.time_ns << 8 | (scratch->bytes.event.cpu & 0xff);
 	scratch->bytes.id = frame->facts.bytes_id;

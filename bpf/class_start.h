@@ -32,12 +32,9 @@ static __always_inline void tell_first_hook(__u32 index)
 /* JvmtiExport::post_vm_initialized(): agents run in it */
 JVS_FN int jvs_on_vm_initialized(void)
 {
-	struct jvs_class_thread *thread;
 	__u32 index;
+	struct jvs_class_thread *thread = current_class_thread(&index);
 
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = class_thread(bpf_get_current_pid_tgid());
 	if (!thread)
 		return 0;
 	thread->premain = 1;
@@ -48,12 +45,9 @@ JVS_FN int jvs_on_vm_initialized(void)
 /* jni_CallVoidMethod(): the instrument library calls premain by it */
 JVS_FN int jvs_on_premain(void)
 {
-	struct jvs_class_thread *thread;
-	__u32 index, tid = bpf_get_current_pid_tgid();
+	__u32 index;
+	const struct jvs_class_thread *thread = known_class_thread(&index);
 
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = bpf_map_lookup_elem(&jvs_class_threads, &tid);
 	if (thread && thread->premain)
 		send_phase(index, JVS_CLASS_PHASE_AGENT, 0);
 	return 0;
@@ -62,12 +56,9 @@ JVS_FN int jvs_on_premain(void)
 /* jni_CallStaticVoidMethod(): the launcher calls main by it */
 JVS_FN int jvs_on_main(void)
 {
-	struct jvs_class_thread *thread;
-	__u32 index, tid = bpf_get_current_pid_tgid();
+	__u32 index;
+	struct jvs_class_thread *thread = known_class_thread(&index);
 
-	if (!jvs_current_target(&index))
-		return 0;
-	thread = bpf_map_lookup_elem(&jvs_class_threads, &tid);
 	if (!thread || !thread->premain)
 		return 0;
 	thread->premain = 0;

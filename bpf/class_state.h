@@ -302,6 +302,20 @@ static __always_inline struct jvs_class_thread *class_thread(__u32 tid)
 	return bpf_map_lookup_elem(&jvs_class_threads, &tid);
 }
 
+/* That of the current thread and the index of its target; NULL: it is of none. */
+static __always_inline struct jvs_class_thread *current_class_thread(__u32 *index)
+{
+	return jvs_current_target(index) ? class_thread(bpf_get_current_pid_tgid()) : NULL;
+}
+
+/* The same, but none is made for it. */
+static __always_inline struct jvs_class_thread *known_class_thread(__u32 *index)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	return jvs_current_target(index) ? bpf_map_lookup_elem(&jvs_class_threads, &tid) : NULL;
+}
+
 static __always_inline struct jvs_class_frame *class_frame(__u64 sp, __u32 tid)
 {
 	struct jvs_class_frame_key key = { .sp = sp, .tid = tid };

@@ -2,9 +2,7 @@
 #include "capture.h"
 #include "jvs_mapping.h"
 
-#include <bpf/bpf_tracing.h>
-
-#include "unwind.h"
+#include "call_programs.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -34,18 +32,6 @@ static __always_inline void count(__u32 target, __u32 counter)
 
 	if (counts && counter < JVS_MAPPING_COUNT_NR)
 		__sync_fetch_and_add(&counts->values[counter], 1);
-}
-
-static __always_inline void fill_event(struct jvs_event *event, __u32 target)
-{
-	__u64 id = bpf_get_current_pid_tgid();
-
-	event->time_ns = bpf_ktime_get_ns();
-	event->kind = JVS_EVENT_MAPPING;
-	event->cpu = bpf_get_smp_processor_id();
-	event->pid = id >> 32;
-	event->tid = id;
-	event->target = target;
 }
 
 static __always_inline void send(struct jvs_mapped *record)
@@ -124,7 +110,18 @@ static __always_inline __u64 argument(const __u64 *args, __u32 number)
 	return args[number & 7];
 }
 
-static __always_inline int on_entry(struct pt_regs *ctx)
+struct caller {
+	const struct jvs_target *t;
+	__u32 target;
+};
+
+static __always_inline bool find_caller(struct caller *caller)
+{
+	caller->t = jvs_current_target(&caller->target);
+	return caller->t;
+}
+
+static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *caller)
 {
 	/* The first is none. */
 	__u64 args[8] = { 0,
@@ -135,15 +132,11 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 			  PT_REGS_PARM5(ctx) };
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct jvs_mapping_call call = {};
-	struct jvs_target *t;
-	__u32 target;
+	__u32 target = caller->target;
 	enum jvs_captured how;
 
-	t = jvs_current_target(&target);
-	if (!t)
-		return 1;
 	count(target, JVS_MAPPING_COUNT_CALLS);
-	fill_event(&call.record.event, target);
+	jvs_fill_event(&call.record.event, JVS_EVENT_MAPPING, target);
 	call.sp = PT_REGS_SP(ctx);
 	call.record.op = cookie & 0xff;
 	call.record.address = argument(args, cookie >> 8);
@@ -151,62 +144,26 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	call.record.tag =
 		cookie >> 16 & 7 ? argument(args, cookie >> 16) & 0xff : JVS_MAPPING_NO_TAG;
 	if (begins(call.record.op)) {
-		call.record.stack = jvs_capture_at_probe(target, t, &how);
+		call.record.stack = jvs_capture_at_probe(target, caller->t, &how);
 		if (how == JVS_CAPTURED_NOT || how == JVS_CAPTURED_UNSENT)
 			count(target, JVS_MAPPING_COUNT_NO_STACK);
 	}
 	return jvs_mapping_begin(&call);
 }
 
-static __always_inline int on_return(struct pt_regs *ctx)
+static __always_inline void on_return(struct pt_regs *ctx, const struct caller *caller)
 {
-	__u32 target;
-
-	if (jvs_current_target(&target))
-		jvs_mapping_end(PT_REGS_SP(ctx) - JVS_RETURN_SLOT, PT_REGS_RC(ctx));
-	return 0;
+	(void)caller;
+	jvs_mapping_end(PT_REGS_SP(ctx) - JVS_RETURN_SLOT, PT_REGS_RC(ctx));
 }
 
-SEC("?uprobe")
-int jvs_mapping_entry(struct pt_regs *ctx)
-{
-	on_entry(ctx);
-	return 0;
-}
-
-SEC("?uretprobe")
-int jvs_mapping_return(struct pt_regs *ctx)
-{
-	return on_return(ctx);
-}
-
-SEC("?uprobe")
-int jvs_mapping_entry_multi(struct pt_regs *ctx)
-{
-	on_entry(ctx);
-	return 0;
-}
-
-SEC("?uretprobe")
-int jvs_mapping_return_multi(struct pt_regs *ctx)
-{
-	return on_return(ctx);
-}
-
-/* Whether a call that this thread waits for has just returned: its sp is where it was before it. */
-static __always_inline bool is_return(struct pt_regs *ctx)
+static __always_inline bool is_return(struct pt_regs *ctx, const struct caller *caller)
 {
 	const struct jvs_mapping_thread *thread;
 
+	(void)caller;
 	thread = bpf_task_storage_get(&jvs_mapping_threads, bpf_get_current_task_btf(), NULL, 0);
-	return thread && thread->sp && thread->sp + JVS_RETURN_SLOT == PT_REGS_SP(ctx);
+	return thread && jvs_has_returned(ctx, thread->sp);
 }
 
-SEC("?uprobe")
-int jvs_mapping_session(struct pt_regs *ctx)
-{
-	if (is_return(ctx))
-		return on_return(ctx);
-	/* The verifier wants to see that it is one of the two. */
-	return on_entry(ctx) ? 1 : 0;
-}
+JVS_CALL_PROGRAMS(mapping)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "native_state.h"
 
-#include <bpf/bpf_tracing.h>
-
+#include "call_programs.h"
 #include "native_sample.h"
-#include "unwind.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -396,11 +394,13 @@ static __always_inline __u64 take_stack(__u32 target, const struct jvs_target *t
 struct caller {
 	const struct jvs_target *t;
 	const struct jvs_native_control *control;
+	__u64 start_ns; /* of the program */
 	__u32 target;
 };
 
 static __always_inline bool find_caller(struct caller *caller)
 {
+	caller->start_ns = bpf_ktime_get_ns();
 	caller->t = jvs_current_target(&caller->target);
 	if (!caller->t)
 		return false;
@@ -408,9 +408,7 @@ static __always_inline bool find_caller(struct caller *caller)
 	return caller->control;
 }
 
-/* Returns 1 when no return is wanted. */
-static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *caller,
-				    __u64 start_ns)
+static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *caller)
 {
 	const struct jvs_native_control *control = caller->control;
 	struct jvs_native_call call = {};
@@ -436,87 +434,27 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *ca
 			stack = take_stack(target, caller->t);
 		done = jvs_native_book(&call, stack);
 	}
-	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - start_ns);
+	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - caller->start_ns);
 	return done;
 }
 
-static __always_inline void on_return(struct pt_regs *ctx, const struct caller *caller,
-				      __u64 start_ns)
+static __always_inline void on_return(struct pt_regs *ctx, const struct caller *caller)
 {
 	__u32 target = caller->target;
 
 	jvs_native_end(target, caller->control->mode, PT_REGS_SP(ctx) - JVS_RETURN_SLOT,
 		       PT_REGS_RC(ctx));
 	count(target, JVS_NATIVE_COUNT_RETURNS, 1);
-	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - start_ns);
+	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - caller->start_ns);
 }
 
-static __always_inline int entry_program(struct pt_regs *ctx)
-{
-	__u64 start_ns = bpf_ktime_get_ns();
-	struct caller caller;
-
-	if (find_caller(&caller))
-		on_entry(ctx, &caller, start_ns);
-	return 0;
-}
-
-static __always_inline int return_program(struct pt_regs *ctx)
-{
-	__u64 start_ns = bpf_ktime_get_ns();
-	struct caller caller;
-
-	if (find_caller(&caller))
-		on_return(ctx, &caller, start_ns);
-	return 0;
-}
-
-SEC("?uprobe")
-int jvs_native_entry(struct pt_regs *ctx)
-{
-	return entry_program(ctx);
-}
-
-SEC("?uretprobe")
-int jvs_native_return(struct pt_regs *ctx)
-{
-	return return_program(ctx);
-}
-
-SEC("?uprobe")
-int jvs_native_entry_multi(struct pt_regs *ctx)
-{
-	return entry_program(ctx);
-}
-
-SEC("?uretprobe")
-int jvs_native_return_multi(struct pt_regs *ctx)
-{
-	return return_program(ctx);
-}
-
-/* Whether a call that this thread waits for has just returned: its sp is where it was before it. */
 static __always_inline bool is_return(struct pt_regs *ctx, const struct caller *caller)
 {
 	const struct jvs_native_thread *thread;
 
 	thread = bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
-	return thread && thread->sp && thread->epoch == caller->control->epoch &&
-	       thread->sp + JVS_RETURN_SLOT == PT_REGS_SP(ctx);
+	return thread && thread->epoch == caller->control->epoch &&
+	       jvs_has_returned(ctx, thread->sp);
 }
 
-SEC("?uprobe")
-int jvs_native_session(struct pt_regs *ctx)
-{
-	__u64 start_ns = bpf_ktime_get_ns();
-	struct caller caller;
-
-	if (!find_caller(&caller))
-		return 1;
-	if (is_return(ctx, &caller)) {
-		on_return(ctx, &caller, start_ns);
-		return 0;
-	}
-	/* The verifier wants to see that it is one of the two. */
-	return on_entry(ctx, &caller, start_ns) ? 1 : 0;
-}
+JVS_CALL_PROGRAMS(native)
