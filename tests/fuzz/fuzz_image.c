@@ -23,6 +23,7 @@ static void ask(struct image *image, uint64_t vaddr)
 	FUZZ_ASSERT(!bytes || (size > 0 && bytes[size - 1] <= 0xff));
 	image_file_offset(image, vaddr, &offset);
 	image_symbol(image, "gHotSpotVMStructs", false, &offset);
+	image_imports(image, vaddr, "malloc");
 	function = image_function(image, vaddr, &offset);
 	if (function)
 		image_demangle(function, name, sizeof(name));

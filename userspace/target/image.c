@@ -308,20 +308,33 @@ static void read_full(struct image *image)
 	elffile_close(&image->debug);
 }
 
-int image_symbol(struct image *image, const char *name, bool dynamic_only, uint64_t *vaddr)
+static const struct symbol *find_symbol(struct image *image, const char *name, bool dynamic_only)
 {
 	const struct symbol *symbol;
 
 	read_dynamic(image);
 	symbol = symbols_named(&image->dynamic, name);
-	if (!symbol && !dynamic_only) {
-		read_full(image);
-		symbol = symbols_named(&image->full, name);
-	}
+	if (symbol || dynamic_only)
+		return symbol;
+	read_full(image);
+	return symbols_named(&image->full, name);
+}
+
+int image_symbol(struct image *image, const char *name, bool dynamic_only, uint64_t *vaddr)
+{
+	const struct symbol *symbol = find_symbol(image, name, dynamic_only);
+
 	if (!symbol)
 		return -ENOENT;
 	*vaddr = symbol->vaddr;
 	return 0;
+}
+
+uint64_t image_symbol_size(struct image *image, const char *name)
+{
+	const struct symbol *symbol = find_symbol(image, name, false);
+
+	return symbol ? symbol->size : 0;
 }
 
 /* Where .symtab is, the table of functions is not needed, which takes long to sort. */

@@ -58,7 +58,10 @@ bool image_eh_frame_hdr(const struct image *image, uint64_t *vaddr, size_t *size
  */
 int image_symbol(struct image *image, const char *name, bool dynamic_only, uint64_t *vaddr);
 
-/* The same of any table, with the size that the symbol has. */
+/* Its size in bytes; 0 when there is no such symbol or it does not tell. */
+uint64_t image_symbol_size(struct image *image, const char *name);
+
+/* The address of a variable, and the size that its symbol has. */
 int image_object(struct image *image, const char *name, uint64_t *vaddr, uint64_t *size);
 
 /*
@@ -66,6 +69,12 @@ int image_object(struct image *image, const char *name, uint64_t *vaddr, uint64_
  * from its start. NULL when no symbol is near. A symbol without size reaches to the next one.
  */
 const char *image_function(struct image *image, uint64_t vaddr, uint64_t *offset);
+
+/*
+ * Whether calls to vaddr go to a function of this name in another file: whether it is its stub in
+ * the procedure linkage table. Known on x86-64, in files with section headers.
+ */
+bool image_imports(const struct image *image, uint64_t vaddr, const char *name);
 
 /* Whether .symtab (or a debug file, or .gnu_debugdata) was found, or only .dynsym. */
 bool image_has_symtab(struct image *image);
