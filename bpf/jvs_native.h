@@ -12,7 +12,7 @@
  * its site, so that a free, by whichever thread, is booked at the site that allocated it.
  */
 
-/* What was probed: the cookie of the probe. */
+/* What was probed: the low byte of the probe's cookie. */
 enum jvs_native_probe {
 	JVS_NATIVE_MALLOC = 1,	     /* (size, tag, ...) */
 	JVS_NATIVE_STRDUP,	     /* (text, tag) */
@@ -24,7 +24,16 @@ enum jvs_native_probe {
 	JVS_NATIVE_LIBC_ALIGNED,     /* (alignment, size) */
 	JVS_NATIVE_LIBC_POSIX_ALIGN, /* (result, alignment, size) */
 	JVS_NATIVE_LIBC_FREE,	     /* (block) */
+	JVS_NATIVE_MALLOC_RESULT,    /* in os::malloc, behind libc's: see below */
 };
+
+/*
+ * The cookie of JVS_NATIVE_MALLOC_RESULT also has the registers, numbered as by the machine, in
+ * which the function keeps its size and its tag. The block is what libc's malloc returned.
+ */
+#define JVS_NATIVE_COOKIE_PROBE	 0xffu
+#define JVS_NATIVE_COOKIE_FIRST	 8  /* its lowest bit; 8 bits */
+#define JVS_NATIVE_COOKIE_SECOND 16 /* the same */
 
 #define JVS_NATIVE_TAG_NONE 254u /* of a free: only its allocation had one */
 #define JVS_NATIVE_TAG_LIBC 255u /* allocated by another than the VM: there is no tag */

@@ -131,6 +131,7 @@ static __always_inline void read_arguments(struct jvs_native_call *call)
 	call->tag = JVS_NATIVE_TAG_LIBC;
 	switch (call->probe) {
 	case JVS_NATIVE_MALLOC:
+	case JVS_NATIVE_MALLOC_RESULT:
 		call->size = call->args[0];
 		call->tag = call->args[1] & 0xff;
 		break;
@@ -204,6 +205,10 @@ static __always_inline int begin_allocation(struct jvs_native_call *call,
 		book_free(&thread->had);
 		return PASS;
 	}
+	if (call->probe == JVS_NATIVE_MALLOC_RESULT && !call->result) {
+		count(call->target, JVS_NATIVE_COUNT_FAILED, 1);
+		return PASS;
+	}
 	if (is_wanted(call, thread)) {
 		call->use = JVS_NATIVE_HEAP;
 		return BOOK;
@@ -255,42 +260,7 @@ static __always_inline __u32 new_site(const struct jvs_native_site_key *key)
 	return id;
 }
 
-/* Books an entry whose stack is known. Returns 0 when its return is to be waited for. */
-__attribute__((noinline)) int jvs_native_book(struct jvs_native_call *call, __u64 stack)
-{
-	struct jvs_native_site_key key = { .stack = stack };
-	struct jvs_native_thread *thread;
-	struct jvs_native_site *site;
-	__u32 *found, id;
-
-	if (!call)
-		return 1;
-	key.target = call->target;
-	key.tag = call->tag;
-	key.use = call->use;
-	found = bpf_map_lookup_elem(&jvs_native_site_ids, &key);
-	id = found ? *found : new_site(&key);
-	if (!id)
-		count(call->target, JVS_NATIVE_COUNT_SITES_FULL, 1);
-	if (call->use == JVS_NATIVE_UNKNOWN_FREE) {
-		site = site_at(id);
-		if (site)
-			__sync_fetch_and_add(&site->freed_blocks, call->blocks);
-		return 1;
-	}
-	thread = bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
-	if (!thread)
-		return 1;
-	thread->fresh.bytes = call->bytes;
-	thread->fresh.blocks = call->blocks;
-	thread->fresh.site = id;
-	thread->result = call->result;
-	thread->epoch = call->epoch;
-	thread->sp = call->sp;
-	return 0;
-}
-
-/* ---- returns */
+/* ---- blocks */
 
 /* The block was free by its address, and its free was not seen. */
 static __always_inline void replace_block(__u32 target, __u64 key, struct jvs_native_block *block)
@@ -320,7 +290,7 @@ static __always_inline void keep_block(__u32 target, __u64 key, struct jvs_nativ
 	}
 }
 
-static __always_inline void book_block(__u32 target, __u32 mode, __u64 address,
+static __always_inline void book_block(__u32 target, __u32 mode, __u64 address, __u64 time_ns,
 				       struct jvs_native_block *block)
 {
 	struct jvs_native_site *site = site_at(block->site);
@@ -340,12 +310,60 @@ static __always_inline void book_block(__u32 target, __u32 mode, __u64 address,
 		__sync_fetch_and_add(&site->untracked_bytes, block->bytes);
 		return;
 	}
-	block->time = bpf_ktime_get_ns() >> JVS_NATIVE_TIME_SHIFT;
+	block->time = time_ns >> JVS_NATIVE_TIME_SHIFT;
 	keep_block(target, block_key(target, address), block, site);
 }
 
+/* ---- entries whose stack is known */
+
+/* Books an entry whose stack is known. Returns 0 when its return is to be waited for. */
+__attribute__((noinline)) int jvs_native_book(struct jvs_native_call *call, __u64 stack)
+{
+	struct jvs_native_site_key key = { .stack = stack };
+	struct jvs_native_thread *thread;
+	struct jvs_native_site *site;
+	__u32 *found, id;
+
+	if (!call)
+		return 1;
+	key.target = call->target;
+	key.tag = call->tag;
+	key.use = call->use;
+	found = bpf_map_lookup_elem(&jvs_native_site_ids, &key);
+	id = found ? *found : new_site(&key);
+	if (!id)
+		count(call->target, JVS_NATIVE_COUNT_SITES_FULL, 1);
+	if (call->use == JVS_NATIVE_UNKNOWN_FREE) {
+		site = site_at(id);
+		if (site)
+			__sync_fetch_and_add(&site->freed_blocks, call->blocks);
+		return 1;
+	}
+	if (call->probe == JVS_NATIVE_MALLOC_RESULT) {
+		struct jvs_native_block block = { .bytes = call->bytes,
+						  .blocks = call->blocks,
+						  .site = id };
+
+		book_block(call->target, call->mode, call->result, call->time_ns, &block);
+		return 1;
+	}
+	thread = bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
+	if (!thread)
+		return 1;
+	thread->fresh.bytes = call->bytes;
+	thread->fresh.blocks = call->blocks;
+	thread->fresh.site = id;
+	thread->result = call->result;
+	thread->epoch = call->epoch;
+	thread->sp = call->sp;
+	return 0;
+}
+
+/* ---- returns */
+
 /* The call that began at sp has returned; value: its result. */
-__attribute__((noinline)) int jvs_native_end(__u32 target, __u32 mode, __u64 sp, __u64 value)
+__attribute__((noinline)) int jvs_native_end(__u32 target, __u32 mode, __u64 sp, __u64 value,
+					     __u64 time_ns)
 {
 	struct jvs_native_thread *thread;
 	__u64 key;
@@ -369,7 +387,7 @@ __attribute__((noinline)) int jvs_native_end(__u32 target, __u32 mode, __u64 sp,
 	}
 	if (thread->had.site)
 		book_free(&thread->had);
-	book_block(target, mode, value, &thread->fresh);
+	book_block(target, mode, value, time_ns, &thread->fresh);
 	return 0;
 }
 
@@ -408,6 +426,22 @@ static __always_inline bool find_caller(struct caller *caller)
 	return caller->control;
 }
 
+static __always_inline void read_registers(struct pt_regs *ctx, struct jvs_native_call *call)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	call->probe = cookie & JVS_NATIVE_COOKIE_PROBE;
+	if (call->probe == JVS_NATIVE_MALLOC_RESULT) {
+		call->result = PT_REGS_RC(ctx);
+		call->args[0] = jvs_preserved(ctx, cookie >> JVS_NATIVE_COOKIE_FIRST & 0xff);
+		call->args[1] = jvs_preserved(ctx, cookie >> JVS_NATIVE_COOKIE_SECOND & 0xff);
+		return;
+	}
+	call->args[0] = PT_REGS_PARM1(ctx);
+	call->args[1] = PT_REGS_PARM2(ctx);
+	call->args[2] = PT_REGS_PARM3(ctx);
+}
+
 static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *caller)
 {
 	const struct jvs_native_control *control = caller->control;
@@ -418,11 +452,9 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *ca
 
 	if (control->mode == JVS_NATIVE_OFF)
 		return 1;
-	call.args[0] = PT_REGS_PARM1(ctx);
-	call.args[1] = PT_REGS_PARM2(ctx);
-	call.args[2] = PT_REGS_PARM3(ctx);
+	read_registers(ctx, &call);
 	call.sp = PT_REGS_SP(ctx);
-	call.probe = bpf_get_attach_cookie(ctx);
+	call.time_ns = caller->start_ns;
 	call.target = target;
 	call.mode = control->mode;
 	call.epoch = control->epoch;
@@ -443,7 +475,7 @@ static __always_inline void on_return(struct pt_regs *ctx, const struct caller *
 	__u32 target = caller->target;
 
 	jvs_native_end(target, caller->control->mode, PT_REGS_SP(ctx) - JVS_RETURN_SLOT,
-		       PT_REGS_RC(ctx));
+		       PT_REGS_RC(ctx), caller->start_ns);
 	count(target, JVS_NATIVE_COUNT_RETURNS, 1);
 	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - caller->start_ns);
 }

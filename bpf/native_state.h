@@ -88,6 +88,7 @@ struct jvs_native_call {
 	__u32 mode;
 	__u64 bytes;
 	__u64 interval;
+	__u64 time_ns;
 	__u32 epoch;
 	__u32 pad;
 };

@@ -30,6 +30,12 @@ JVS_INLINE bool jvs_hit_kernel(const struct bpf_perf_event_data *ctx)
 	return ctx->regs[JVS_PERF_PSTATE] & JVS_PSTATE_MODE;
 }
 
+/* For probes within functions, which are not placed on this machine: target/insn_flow.h. */
+JVS_INLINE __u64 jvs_preserved(const struct pt_regs *regs, __u32 number)
+{
+	return 0;
+}
+
 JVS_INLINE int jvs_load_registers(struct jvs_walk *w, const struct pt_regs *regs)
 {
 	if (regs->pstate & JVS_PSTATE_32)

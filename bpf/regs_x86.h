@@ -29,6 +29,33 @@ JVS_INLINE bool jvs_hit_kernel(const struct bpf_perf_event_data *ctx)
 	return !(ctx->regs[JVS_PERF_CS] & 3);
 }
 
+/* Loaded whatever the number: the compiler may not compute an offset into the context. */
+#define JVS_LOADED(member) (*(const volatile unsigned long *)&(member))
+
+/* A register that called functions preserve, by its number in instructions. */
+JVS_INLINE __u64 jvs_preserved(const struct pt_regs *regs, __u32 number)
+{
+	__u64 bx = JVS_LOADED(regs->bx), bp = JVS_LOADED(regs->bp);
+	__u64 r12 = JVS_LOADED(regs->r12), r13 = JVS_LOADED(regs->r13);
+	__u64 r14 = JVS_LOADED(regs->r14), r15 = JVS_LOADED(regs->r15);
+
+	switch (number) {
+	case 3:
+		return bx;
+	case 5:
+		return bp;
+	case 12:
+		return r12;
+	case 13:
+		return r13;
+	case 14:
+		return r14;
+	case 15:
+		return r15;
+	}
+	return 0;
+}
+
 JVS_INLINE int jvs_load_registers(struct jvs_walk *w, const struct pt_regs *regs)
 {
 	if ((regs->cs & 0xff) != JVS_USER_CS)

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "live/native_impl.h"
 #include "live/process.h"
+#include "target/image.h"
 #include "target/maps.h"
 #include "target/target.h"
 
@@ -193,6 +194,22 @@ static void say_missing(const struct native *native, const struct process *p, in
 			 p->target->pid, name);
 }
 
+/*
+ * Whether os::malloc returns what libc gave it: with NMT on, its header lies before the block. Said
+ * by a JVM that has decided about NMT. The number of "off" changed when "unknown" became 0.
+ */
+static bool is_nmt_off(const struct process *p, struct image *libjvm, const struct mapping *mapping)
+{
+	uint64_t level_at, table;
+	uint32_t level, off;
+
+	if (image_object(libjvm, "_ZN10MemTracker15_tracking_levelE", &level_at, &table) ||
+	    target_read_u32(p->target, level_at + image_bias(libjvm, mapping), &level))
+		return false;
+	off = image_object(libjvm, "_ZN10NMTPreInit6_tableE", &level_at, &table) == 0;
+	return level == off;
+}
+
 /* Returns 0, or why it cannot be probed. Attached when that is not the budget's to decide. */
 static int attach_file(struct native *native, const struct process *p, int file,
 		       struct probe_request *request)
@@ -225,8 +242,12 @@ static void attach_library(struct native *native, const struct process *p, const
 	request.mapping = process_find_file(p, all, files[file].name, &request.image);
 	if (!request.mapping)
 		return;
-	if (file == LIBJVM)
+	if (file == LIBJVM) {
 		native_read_tags(t, p, request.image, request.mapping);
+		if (is_nmt_off(p, request.image, request.mapping))
+			request.behind = (struct probe_behind){ JVS_NATIVE_MALLOC, "malloc",
+								JVS_NATIVE_MALLOC_RESULT };
+	}
 	with_free = attach_file(native, p, file + 1, &request);
 	err = attach_file(native, p, file, &request);
 	say_missing(native, p, file, err, with_free);

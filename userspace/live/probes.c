@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "target/image.h"
 #include "target/insn.h"
+#include "target/insn_flow.h"
 #include "target/target.h"
 
 /* Of enum bpf_attach_type; libbpf 1.1 knows neither. */
@@ -147,19 +148,25 @@ void probes_borrow(struct probe_set *set, const struct bpf_object *object, const
 
 /* ---- sites */
 
-static bool symbol_address(struct image *image, const char *symbol, uint64_t *vaddr)
+/* A function that was found. */
+struct function {
+	char name[256];
+	uint64_t vaddr;
+	uint64_t file_offset;
+};
+
+static bool find_symbol(struct image *image, const char *symbol, struct function *out)
 {
 	static const char *const tag_types[] = { "6MemTag", "8MEMFLAGS", "10MemoryType" };
 	const char *at = strchr(symbol, '@');
-	char name[256];
+	size_t tries = at ? sizeof(tag_types) / sizeof(tag_types[0]) : 1;
 
-	if (!at)
-		return image_symbol(image, symbol, false, vaddr) == 0;
-	for (size_t i = 0; i < sizeof(tag_types) / sizeof(tag_types[0]); i++) {
-		snprintf(name, sizeof(name), "%.*s%s%s", (int)(at - symbol), symbol, tag_types[i],
-			 at + 1);
-		if (image_symbol(image, name, false, vaddr) == 0)
-			return true;
+	for (size_t i = 0; i < tries; i++) {
+		snprintf(out->name, sizeof(out->name), "%.*s%s%s",
+			 at ? (int)(at - symbol) : (int)strlen(symbol), symbol,
+			 at ? tag_types[i] : "", at ? at + 1 : "");
+		if (image_symbol(image, out->name, false, &out->vaddr) == 0)
+			return image_file_offset(image, out->vaddr, &out->file_offset) == 0;
 	}
 	return false;
 }
@@ -172,31 +179,85 @@ static bool has_site(const struct probe_set *set, uint64_t file_offset)
 	return false;
 }
 
+static void add_site(struct probe_set *set, const struct probe_site *site)
+{
+	if (set->count < PROBES_MAX && !has_site(set, site->file_offset))
+		set->sites[set->count++] = *site;
+}
+
 /* From the file: in memory another tracer's breakpoint may be. */
-static int site_of(const struct probe_set *set, const struct probe_request *request,
-		   const struct probe *probe, struct probe_site *out)
+static bool add_entry(struct probe_set *set, const struct probe_request *request,
+		      const struct probe *probe, const struct function *function)
 {
 	uint8_t code[INSN_BYTES_MAX];
 	struct insn_site insn;
-	uint64_t vaddr, offset;
-	ssize_t size;
+	ssize_t size = pread(set->file, code, sizeof(code), (off_t)function->file_offset);
 	char name[128];
 
-	if (!symbol_address(request->image, probe->symbol, &vaddr) ||
-	    image_file_offset(request->image, vaddr, &offset))
-		return -ENOENT;
-	size = pread(set->file, code, sizeof(code), (off_t)offset);
 	if (size <= 0)
-		return -ENOENT;
+		return false;
 	insn = probe->where == PROBE_FIRST ? insn_site_first(code, (size_t)size)
 					   : insn_site(code, (size_t)size);
 	if (!insn.emulated && probe->where != PROBE_ONCE)
 		log_warn("pid %d: %s: %s begins with nothing the kernel emulates: each call costs "
 			 "some 15 us while it is probed",
 			 request->target->pid, image_name(request->image),
-			 image_demangle(probe->symbol, name, sizeof(name)));
-	*out = (struct probe_site){ probe->id, probe->where, offset + insn.offset, insn.emulated };
-	return 0;
+			 image_demangle(function->name, name, sizeof(name)));
+	add_site(set, &(struct probe_site){ probe->id, probe->where,
+					    function->file_offset + insn.offset, insn.emulated });
+	return true;
+}
+
+struct import {
+	const struct image *image;
+	uint64_t function;
+	const char *name;
+};
+
+static bool is_import(void *ctx, int64_t offset)
+{
+	const struct import *import = ctx;
+
+	return image_imports(import->image, import->function + (uint64_t)offset, import->name);
+}
+
+/* Returns whether there is a place behind each call of the function that it calls. */
+static bool add_behind(struct probe_set *set, const struct probe_request *request,
+		       const struct function *function)
+{
+	struct import import = { request->image, function->vaddr, request->behind.called };
+	uint64_t size = image_symbol_size(request->image, function->name);
+	struct insn_result results[INSN_RESULTS_MAX];
+	uint8_t code[INSN_FUNCTION_MAX];
+	size_t count;
+
+	if (!size || size > sizeof(code) ||
+	    pread(set->file, code, size, (off_t)function->file_offset) != (ssize_t)size)
+		return false;
+	count = insn_results(code, size, is_import, &import, results);
+	if (set->count + count > PROBES_MAX)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		add_site(set, &(struct probe_site){
+				      .id = request->behind.id | (uint32_t)results[i].first << 8 |
+					    (uint32_t)results[i].second << 16,
+				      .where = PROBE_BEHIND,
+				      .file_offset = function->file_offset + results[i].offset,
+				      .emulated = true });
+	return count > 0;
+}
+
+static bool add_probe(struct probe_set *set, const struct probe_request *request,
+		      const struct probe *probe)
+{
+	struct function function;
+
+	if (!find_symbol(request->image, probe->symbol, &function))
+		return false;
+	if (request->behind.called && probe->id == request->behind.probe &&
+	    add_behind(set, request, &function))
+		return true;
+	return add_entry(set, request, probe, &function);
 }
 
 int probes_find(const struct probe_request *request, struct probe_set *out)
@@ -207,15 +268,9 @@ int probes_find(const struct probe_request *request, struct probe_set *out)
 	if (set.file < 0)
 		return set.file;
 	probes_borrow(&set, request->object, request->group, request->links);
-	for (size_t i = 0; i < request->count && set.count < PROBES_MAX; i++) {
-		struct probe_site site;
-
-		if (site_of(&set, request, &request->probes[i], &site))
-			continue;
-		set.found |= 1ull << i;
-		if (!has_site(&set, site.file_offset))
-			set.sites[set.count++] = site;
-	}
+	for (size_t i = 0; i < request->count && set.count < PROBES_MAX; i++)
+		if (add_probe(&set, request, &request->probes[i]))
+			set.found |= 1ull << i;
 	if (!set.count) {
 		close(set.file);
 		return -ENOENT;

@@ -47,10 +47,11 @@ int probes_choose(struct bpf_object *object, const char *group, enum probe_links
 		  bool wanted);
 
 enum probe_where {
-	PROBE_ENTRY, /* when the function is called */
-	PROBE_CALL,  /* also when it returns */
-	PROBE_FIRST, /* when it is called; only its first argument is of use */
-	PROBE_ONCE,  /* when it is called, so seldom that it does not matter what a hit costs */
+	PROBE_ENTRY,  /* when the function is called */
+	PROBE_CALL,   /* also when it returns */
+	PROBE_FIRST,  /* when it is called; only its first argument is of use */
+	PROBE_ONCE,   /* when it is called, so seldom that it does not matter what a hit costs */
+	PROBE_BEHIND, /* of a site: see struct probe_behind */
 };
 
 struct probe {
@@ -61,6 +62,17 @@ struct probe {
 	const char *symbol;
 	enum probe_where where;
 	uint32_t id;
+};
+
+/*
+ * Functions that return what another file's function gives them. Where target/insn_flow.h finds a
+ * place behind each of their calls of it, probes at these places are enough. Their id has the
+ * registers of the function's first and second argument in the two bytes above its own.
+ */
+struct probe_behind {
+	uint32_t probe; /* id of the functions' probes, which have PROBE_CALL */
+	const char *called;
+	uint32_t id; /* of probes behind */
 };
 
 #define PROBES_MAX 64 /* of one call */
@@ -75,6 +87,7 @@ struct probe_request {
 	const struct mapping *mapping; /* an executable one of it */
 	const struct probe *probes;
 	size_t count;
+	struct probe_behind behind; /* zeroed: there is nothing like it */
 };
 
 /* One probe that was found. */
