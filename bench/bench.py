@@ -14,6 +14,7 @@ Parts (all when none is named):
             async-profiler at 10 and 1 ms when ASPROF names its program
   native    CPU time of a program that allocates native memory, in interleaved turns: nothing, native
             memory exact and by default, NMT summary and detail, async-profiler's nativemem
+  long      the same by default over two programs of half a minute, without their first 5 s
 
 Every figure is printed beside its goal; the exit status says only whether measuring worked.
 """
@@ -32,7 +33,7 @@ import cputime  # noqa: E402
 import jdks  # noqa: E402
 import kernel  # noqa: E402
 from harness import SCOPE, Run  # noqa: E402
-from native_cost import bench_native  # noqa: E402
+from native_cost import bench_long, bench_native  # noqa: E402
 from overhead import bench_overhead  # noqa: E402
 from recording import total  # noqa: E402
 
@@ -122,7 +123,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jdk", help="major versions, with commas; all that are found")
     parser.add_argument("--pairs", type=int, default=60, help="of the overhead measurement")
-    parser.add_argument("--turns", type=int, default=9, help="of the native measurement")
+    parser.add_argument("--turns", type=int, default=9, help="of the native measurements")
     parser.add_argument("parts", nargs="*", metavar="PART")
     options = parser.parse_args()
 
@@ -138,13 +139,15 @@ def main():
     compile_bench(found[0])
     say("bench: %s, %d cores, load average %.1f before the first measurement" % (
         os.uname().release, os.cpu_count(), os.getloadavg()[0]))
-    parts = options.parts or ["sample", "own", "start", "overhead", "native"]
+    parts = options.parts or ["sample", "own", "start", "overhead", "native", "long"]
     for jdk in found:
         for part in parts:
             if part == "overhead":
                 bench_overhead(jdk, CLASSES, options.pairs, say)
             elif part == "native":
                 bench_native(jdk, CLASSES, options.turns, say)
+            elif part == "long":
+                bench_long(jdk, CLASSES, options.turns, say)
             else:
                 {"sample": bench_sample, "own": bench_own, "start": bench_start}[part](jdk)
     return 0

@@ -11,7 +11,7 @@ import sun.misc.Unsafe;
 /**
  * Native memory by four ways: direct buffers, zip streams, short threads, generated classes.
  *
- * <p>NativeHeavy ROUNDS: prints READY, waits for a line, does fixed work, prints DONE, waits again.
+ * <p>NativeHeavy ROUNDS: prints READY, waits for a line, does fixed work in rounds, prints DONE, waits again.
  */
 public class NativeHeavy {
     private static final Unsafe UNSAFE = unsafe();
@@ -120,6 +120,7 @@ public class NativeHeavy {
             zip(1000);
             threads(500);
             classes(500, round);
+            Rounds.end();
         }
         System.out.println("DONE");
         System.in.read();
