@@ -260,6 +260,46 @@ static void metaspace_is_a_list_of_nodes(void)
 	ASSERT_INT(seen.count, 0);
 }
 
+static void nodes_of_older_lists_have_bounds(void)
+{
+	static uint64_t second[12], first[12], list[1], variable, classes[12], class_list[1], other;
+	struct maps maps = { 0 };
+	struct memory_walk walk = {
+		.memory = &vm, .target = t, .maps = &maps, .witnesses = &vm.witnesses, .found = note
+	};
+	struct seen seen = { .count = 0 };
+
+	walk.ctx = &seen;
+	variable = (uintptr_t)list;
+	list[0] = (uintptr_t)first;
+	first[0] = (uintptr_t)second;
+	first[10] = 0x10000;
+	first[11] = 0x14000;
+	second[10] = 0x80000;
+	second[11] = 0x81000;
+	other = (uintptr_t)class_list;
+	class_list[0] = (uintptr_t)classes;
+	classes[10] = 0x100000;
+	classes[11] = 0x200000;
+	vm.symbol.nonclass_list = (uintptr_t)&variable;
+	vm.symbol.class_list = (uintptr_t)&other;
+	memory_metaspace(&walk);
+	ASSERT_INT(seen.count, 3);
+	ASSERT_INT(seen.areas[0].use, VM_METASPACE);
+	ASSERT_INT(seen.areas[0].start, 0x10000);
+	ASSERT_INT(seen.areas[0].end, 0x14000);
+	ASSERT_INT(seen.areas[1].end, 0x81000);
+	ASSERT_INT(seen.areas[2].use, VM_CLASS_SPACE);
+	ASSERT_INT(seen.areas[2].end, 0x200000);
+	CU_ASSERT_FALSE(seen.areas[2].loose);
+	/* A list that bites its tail ends, too. */
+	second[0] = (uintptr_t)first;
+	first[11] = second[11] = 0;
+	seen.count = 0;
+	memory_metaspace(&walk);
+	ASSERT_INT(seen.count, 1);
+}
+
 static void without_the_list_classes_show_the_mappings(void)
 {
 	/* ClassLoaderData: klasses, next. Klass: next, layout, constants, name. Symbol: length,
@@ -394,6 +434,7 @@ static CU_TestInfo tests[] = {
 	{ "tags of all layouts are read", tags_of_all_layouts_are_read },
 	{ "tags are none when tracking is off", tags_are_none_when_tracking_is_off },
 	{ "metaspace is a list of nodes", metaspace_is_a_list_of_nodes },
+	{ "nodes of older lists have bounds", nodes_of_older_lists_have_bounds },
 	{ "without the list classes show the mappings",
 	  without_the_list_classes_show_the_mappings },
 	{ "classes of 8 are found along their links", classes_of_8_are_found_along_their_links },

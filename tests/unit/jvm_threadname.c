@@ -384,12 +384,32 @@ static void fields_are_found_in_a_stream(void)
 	struct javafield found[3];
 
 	make_class();
+	hotspot.field_numbers = 1u << 0 | 1u << 2 | 1u << 4;
 	use_stream(numbers, ARRAY_SIZE(numbers));
 	ASSERT_INT(find(found, 25), 0);
 	ASSERT_INT(found[0].offset, NAME);
 	ASSERT_INT(found[1].offset, 40000);
 	use_stream(numbers, 9);
 	ASSERT_INT(find(found, 25), -EBADMSG);
+}
+
+static void flags_that_a_number_follows_are_the_jvms(void)
+{
+	/* JDK 28: those of values come first, and two of them have a number, too */
+	static const uint32_t numbers[] = {
+		2, 0, 4, 3,    500, 2, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4, 7, 8,
+		9, 1, 3, NAME, 2,   0,
+	};
+	struct javafield found[3];
+
+	make_class();
+	hotspot.field_numbers = 1u << 3 | 1u << 5 | 1u << 7 | 1u << 1 | 1u << 2;
+	use_stream(numbers, ARRAY_SIZE(numbers));
+	ASSERT_INT(find(found, 28), 0);
+	ASSERT_INT(found[0].offset, NAME);
+	hotspot.field_numbers &= ~(1u << 2);
+	ASSERT_INT(find(found, 28), 0);
+	ASSERT_INT(found[0].offset, 0);
 }
 
 static void without_a_list_of_fields_there_are_none(void)
@@ -419,6 +439,7 @@ static CU_TestInfo tests[] = {
 	{ "a shift that makes no sense is refused", a_shift_that_makes_no_sense_is_refused },
 	{ "fields are found in slots", fields_are_found_in_slots },
 	{ "fields are found in a stream", fields_are_found_in_a_stream },
+	{ "flags that a number follows are the JVM's", flags_that_a_number_follows_are_the_jvms },
 	{ "without a list of fields there are none", without_a_list_of_fields_there_are_none },
 	CU_TEST_INFO_NULL,
 };

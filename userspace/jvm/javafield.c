@@ -20,11 +20,6 @@
 #define SLOT_HIGH   5
 #define OFFSET_TAGS 2 /* lowest bits of the offset that say what it is */
 
-/* FieldFlags of 21 on: which numbers follow. */
-#define FLAG_INITIALIZED (1u << 0)
-#define FLAG_GENERIC	 (1u << 2)
-#define FLAG_CONTENDED	 (1u << 4)
-
 struct search {
 	const struct target *target;
 	const struct hotspot *hotspot;
@@ -148,11 +143,7 @@ static int search_stream(struct search *s, uint64_t klass, unsigned int bias)
 		offset = debuginfo_unsigned5(&c, bias);
 		(void)debuginfo_unsigned5(&c, bias); /* access flags */
 		flags = debuginfo_unsigned5(&c, bias);
-		if (flags & FLAG_INITIALIZED)
-			(void)debuginfo_unsigned5(&c, bias);
-		if (flags & FLAG_GENERIC)
-			(void)debuginfo_unsigned5(&c, bias);
-		if (flags & FLAG_CONTENDED)
+		for (flags &= s->hotspot->field_numbers; flags; flags &= flags - 1)
 			(void)debuginfo_unsigned5(&c, bias);
 		if (!c.failed)
 			err = note(s, name, offset);

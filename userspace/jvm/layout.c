@@ -362,11 +362,33 @@ static void find_states(const struct vmstructs *vm, struct hotspot *h)
 	}
 }
 
+/*
+ * FieldInfo: bits of its flags, by which initial value, generic signature, contended group, layout
+ * and null marker follow.
+ */
+static const char *const field_flags[] = {
+	"FieldInfo::FieldFlags::_ff_initialized", "FieldInfo::FieldFlags::_ff_generic",
+	"FieldInfo::FieldFlags::_ff_contended",	  "FieldInfo::FieldFlags::_ff_flat",
+	"FieldInfo::FieldFlags::_ff_null_marker",
+};
+
+static uint32_t find_field_numbers(const struct vmstructs *vm)
+{
+	uint32_t mask = 0;
+	int64_t bit;
+
+	for (size_t i = 0; i < sizeof(field_flags) / sizeof(*field_flags); i++)
+		if (vmstructs_constant(vm, field_flags[i], &bit) && bit >= 0 && bit < 32)
+			mask |= 1u << bit;
+	return mask;
+}
+
 static void find_constants(const struct vmstructs *vm, struct hotspot *h)
 {
 	int64_t value;
 
 	h->line_table_bit = 1;
+	h->field_numbers = find_field_numbers(vm);
 	if ((vmstructs_constant(vm, "ConstMethodFlags::_misc_has_linenumber_table", &value) ||
 	     vmstructs_constant(vm, "ConstMethod::_has_linenumber_table", &value)) &&
 	    value > 0 && value <= UINT32_MAX)

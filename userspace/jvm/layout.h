@@ -185,6 +185,7 @@ struct hotspot {
 	uint32_t nmethod_header;   /* the same of an nmethod */
 	uint32_t cont_entry_bytes; /* sizeof(ContinuationEntry), 0 before 21 */
 	int32_t call_wrapper;	   /* words; 0: not exported */
+	uint32_t field_numbers;	   /* flags of a Java field that stand for one more number each */
 	uint8_t kind_of[16];	   /* CodeBlobKind to enum jvs_blob_kind */
 	uint8_t state_of[16];	   /* JavaThreadState to the numbers of JDK 8 to 27 */
 };

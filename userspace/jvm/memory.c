@@ -107,6 +107,8 @@ static const struct symbol_rule symbol_rules[] = {
 	{ SYM(class_context),
 	  NO_SIZE,
 	  { "_ZN9metaspace16MetaspaceContext20_class_space_contextE" } },
+	{ SYM(nonclass_list), NO_SIZE, { "_ZN9Metaspace11_space_listE" } },
+	{ SYM(class_list), NO_SIZE, { "_ZN9Metaspace17_class_space_listE" } },
 	{ SYM(from_card_cache), NO_SIZE, { "_ZN15G1FromCardCache6_cacheE" } },
 	{ SYM(grain_bytes),
 	  NO_SIZE,

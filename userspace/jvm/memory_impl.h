@@ -54,6 +54,8 @@ struct memory_members {
 struct memory_symbols {
 	uint64_t nonclass_context;
 	uint64_t class_context;
+	uint64_t nonclass_list; /* to 15 */
+	uint64_t class_list;
 	uint64_t from_card_cache;
 	uint64_t grain_bytes;
 	uint64_t summary_data;

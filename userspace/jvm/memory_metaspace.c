@@ -8,9 +8,10 @@
 #include "target/target.h"
 
 /*
- * Metaspace and class space. From 17 on a context (a variable only .symtab knows) has a list of
- * its nodes. Else classes are looked at: the mapping that holds a Klass is class space, the one
- * that holds its constant pool is metaspace.
+ * Metaspace and class space are lists of nodes, which variables lead to that only .symtab knows:
+ * of the list itself in 9 to 15, of a context that has it from 16 on. Without them classes are
+ * looked at: the mapping that holds a Klass is class space, the one that holds its constant pool
+ * is metaspace.
  */
 
 #define NODES_MAX   65536 /* of 64 MiB */
@@ -20,6 +21,10 @@
 /* MetaspaceContext: vtable or name, the list. VirtualSpaceList: name, limit, first node. */
 #define CONTEXT_LIST 8
 #define LIST_FIRST   16
+/* From 9 to 15: the list begins with the first node, which has its bounds as a VirtualSpace. */
+#define OLD_LIST_FIRST 0
+#define OLD_NODE_LOW   80
+#define OLD_NODE_HIGH  88
 
 static bool find_nodes(const struct memory_walk *walk, uint64_t variable, enum vm_use use)
 {
@@ -35,6 +40,23 @@ static bool find_nodes(const struct memory_walk *walk, uint64_t variable, enum v
 		memory_found(walk, use, "nodes", words[1], words[1] + words[2]);
 		node = words[0];
 		count++;
+	}
+	return count > 0;
+}
+
+static bool find_old_nodes(const struct memory_walk *walk, uint64_t variable, enum vm_use use)
+{
+	uint64_t list, node;
+	uint32_t count = 0;
+
+	if (!variable)
+		return false;
+	list = memory_word(walk, variable, 0);
+	node = list ? memory_word(walk, list, OLD_LIST_FIRST) : 0;
+	for (; node && count < NODES_MAX; count++) {
+		memory_found(walk, use, "nodes", memory_word(walk, node, OLD_NODE_LOW),
+			     memory_word(walk, node, OLD_NODE_HIGH));
+		node = memory_word(walk, node, 0);
 	}
 	return count > 0;
 }
@@ -170,11 +192,14 @@ static void look_along_links(struct class_look *look)
 
 void memory_metaspace(const struct memory_walk *walk)
 {
+	const struct memory_symbols *symbol = &walk->memory->symbol;
 	struct class_look look = { .walk = walk, .most = KLASSES_MAX };
 	bool found;
 
-	found = find_nodes(walk, walk->memory->symbol.nonclass_context, VM_METASPACE);
-	found |= find_nodes(walk, walk->memory->symbol.class_context, VM_CLASS_SPACE);
+	found = find_nodes(walk, symbol->nonclass_context, VM_METASPACE);
+	found |= find_nodes(walk, symbol->class_context, VM_CLASS_SPACE);
+	found |= find_old_nodes(walk, symbol->nonclass_list, VM_METASPACE);
+	found |= find_old_nodes(walk, symbol->class_list, VM_CLASS_SPACE);
 	if (found)
 		return;
 	tell_remembered(&look);
