@@ -222,6 +222,12 @@ class Run:
             needs[match[2]] = (match[1], match[3])
         return needs
 
+    def for_java(self, name):
+        """A path for a file that java reads or writes, also where it has a root of its own."""
+        folder = jdks.LIVE / "for-java"
+        folder.mkdir(exist_ok=True)
+        return folder / name
+
     def output(self, suffix=".json"):
         self.number += 1
         return self.folder / ("out%d%s" % (self.number, suffix))

@@ -54,13 +54,16 @@ class Classes:
 
 
 def jar(run, agent):
-    """A jar that makes a program of tests/java an agent; its classes are on the class path."""
-    path = run.folder / (agent + ".jar")
+    """
+    A jar that makes a program of tests/java an agent; its classes are on the class path. Returns
+    its path as java sees it.
+    """
+    path = run.for_java(agent + ".jar")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("META-INF/MANIFEST.MF",
                          "Premain-Class: %s\nAgent-Class: %s\nCan-Retransform-Classes: true\n"
                          % (agent, agent))
-    return path
+    return run.jdk.inside(path)
 
 
 def attached(run, program, *arguments, filter_mode="off", options=(), **more):
@@ -258,7 +261,7 @@ def with_class_path(command, flags):
     "with CDS": {"flag": "-Xshare:auto"},
     "without CDS": {"flag": "-Xshare:off"},
     "with an archive of the application": {"flag": None},
-}, quick=["with CDS"])
+}, quick=["with CDS"], jdks=["with CDS", "without CDS"])
 def first(run, flag):
     class_path = None
     if flag is None:
@@ -267,9 +270,9 @@ def first(run, flag):
         if not class_path:
             raise Skip("this JDK makes no archive of an application")
         flag = "-XX:SharedArchiveFile=%s" % (run.folder / "app.jsa")
-    log = run.folder / "classes.log"
+    log = run.for_java("classes.log")
     command = run.java_command("ClassStorm", "jdk", flags=(
-        flag, "-Xlog:class+load:file=%s" % log))
+        flag, "-Xlog:class+load:file=%s" % run.jdk.inside(log)))
     if class_path:
         command = with_class_path(command, class_path)
     classes, truth = started(run, command)
@@ -303,14 +306,16 @@ def check_phases(event):
            0 <= phases["initialize_self"] <= phases["initialize"], "initializing: %s" % event)
 
 
-@test("phases of class loads", quick=True)
+@test("phases of class loads", quick=True, modes=("full", "jdks"))
 def phases(run):
     classes, _ = started(run, run.java_command("ClassStorm", "jdk", flags=("-Xshare:off",)))
     classes.check()
     for event in classes.events:
         check_phases(event)
     late = [event for event in classes.events if event["time_ns"] > classes.jvm["main_time_ns"]]
-    read = [event for event in late if event["loader"] is None and not event["hidden"]]
+    # JDK 11 makes nameless classes, whose source is a class: they come from no file.
+    read = [event for event in late if event["loader"] is None and not event["hidden"] and
+            "/" in (event["source"] or "")]
     expect(len(read) > 50 and all(event["phases_ns"]["read"] for event in read),
            "read by the boot loader, in no time: %s" % [
                event["name"] for event in read if not event["phases_ns"]["read"]][:5])
@@ -327,6 +332,60 @@ def phases(run):
     run.note(", ".join("%s %.1f ms" % (name, took / 1e6) for name, took in sums.items()))
 
 
+def span_ns(text):
+    """Nanoseconds of a time span as "jfr print --json" has them: PT1M0.00025S."""
+    match = re.fullmatch(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?", text)
+    expect(match, "no time span: %s" % text)
+    hours, minutes, seconds = (int(match[at] or 0) for at in (1, 2, 3))
+    return ((hours * 60 + minutes) * 60 + seconds) * 10**9 + int((match[4] or "0").ljust(9, "0"))
+
+
+def plain_name(name):
+    """Hidden classes have other signs in both, and one name is many classes'."""
+    return re.sub(r"[+./]0x[0-9a-f]+$", "", name)
+
+
+def printed_phases(run, path):
+    """(class, ns of each phase) of the events of a file, as the JDK's tool reads them."""
+    done = subprocess.run([run.jdk.home / "bin" / "jfr", "print", "--json", "--events",
+                           "jvmscope.ClassFile,jvmscope.ClassLink,jvmscope.ClassInitialize", path],
+                          capture_output=True, text=True, check=True, timeout=60)
+    found = Counter()
+    for event in json.loads(done.stdout)["recording"]["events"]:
+        values = event["values"]
+        name, keys = {
+            "jvmscope.ClassFile": ("definedClass", ("read", "parse", "transform")),
+            "jvmscope.ClassLink": ("linkedClass", ("verify", "rewrite", "duration")),
+            "jvmscope.ClassInitialize": ("initializedClass", ("duration", "self")),
+        }[event["type"]]
+        found[(event["type"], plain_name(values[name]["name"].replace("/", ".")),
+               *(span_ns(values[key]) for key in keys))] += 1
+    return found
+
+
+@test("phases of class loads in JFR")
+def phases_in_jfr(run):
+    """Linked and initialized may be long after loaded, in another segment: all is there once."""
+    path = run.output(".jfr")
+    classes, _ = started(run, run.java_command("ClassStorm", "jdk", flags=("-Xshare:off",)),
+                         options=("--chunk", "1s", "-f", path))
+    wanted = Counter()
+    for event in classes.check().events:
+        phases = event["phases_ns"]
+        read, parse, transform, verify, rewrite, link, initialize, own = (
+            phases[name] or 0 for name in ("read", "parse", "transform", "verify", "rewrite", "link",
+                                           "initialize", "initialize_self"))
+        wanted[("jvmscope.ClassFile", plain_name(event["name"]), read, parse, transform)] += 1
+        if link:
+            wanted[("jvmscope.ClassLink", plain_name(event["name"]), verify, rewrite, link)] += 1
+        if initialize:
+            wanted[("jvmscope.ClassInitialize", plain_name(event["name"]), initialize, own)] += 1
+    found = printed_phases(run, path)
+    expect(found == wanted, "in JFR alone %s, missing %s" % (
+        list((found - wanted).items())[:3], list((wanted - found).items())[:3]))
+    run.note("%d events" % sum(found.values()))
+
+
 # ---- agents
 
 def sizes(event, truth):
@@ -339,7 +398,7 @@ def sizes(event, truth):
     "none": {"option": None},
     "that copies": {"option": "app/"},
     "that adds constants": {"option": "app/+200"},
-}, quick=["that adds constants"])
+}, quick=["that adds constants"], modes=("full", "jdks"))
 def agent(run, option):
     flags = () if option is None else ("-javaagent:%s=%s" % (jar(run, "ApmLike"), option),)
     classes, truth = started(run, run.java_command("ApmLike", "500", "2", flags=flags))
@@ -378,7 +437,7 @@ def agent(run, option):
         classes.counts["hooked"], len(changed), classes.jvm["agents"][0]["premain_ns"] / 1e6))
 
 
-@test("classes an agent initializes before main", quick=True)
+@test("classes an agent initializes before main", quick=True, modes=("full", "jdks"))
 def early(run):
     flag = "-javaagent:%s=app/!" % jar(run, "ApmLike")
     classes, _ = started(run, run.java_command("ApmLike", "1", "0", flags=(flag,)),
@@ -393,7 +452,7 @@ def early(run):
     expect(classes.raw["by_rule"] and not classes.named("java."), "JDK classes are listed")
 
 
-@test("what an agent did to methods", quick=True, modes=("full", "vm"))
+@test("what an agent did to methods", quick=True, modes=("full", "vm", "jdks"))
 def methods(run):
     flag = "-javaagent:%s" % jar(run, "CallAgent")
     classes, truth = started(run, run.java_command("CallAgent", flags=(flag,)))
@@ -425,11 +484,9 @@ def agent_facts(row):
     return tuple(row[name] for name in ("kind", "name", "options", "path", "option", "dynamic"))
 
 
-@test("agents of the command line, by name", quick=True, modes=("full", "vm"))
+@test("agents of the command line, by name", quick=True, modes=("full", "vm", "jdks"))
 def listed(run):
-    if run.jdk.root:
-        raise Skip("the agent is built for the machine's own JDKs")
-    java, path = jar(run, "ApmLike"), str(AGENT)
+    java, path = jar(run, "ApmLike"), str(run.jdk.inside(AGENT))
     flags = ("-agentpath:%s=40" % path, "-javaagent:%s=app/" % java)
     classes, truth = started(run, run.java_command("ApmLike", "20", "0", flags=flags, hold=1))
     rows = classes.check().jvm["agents"]
@@ -449,12 +506,14 @@ def listed(run):
         for event in before), "classes that no agent changed: %s" % before[:1])
 
 
-@test("agents that are attached", quick=True)
+@test("agents that are attached", quick=True, modes=("full", "jdks"))
 def dynamic(run):
-    tool = run.jdk.home / "bin" / "jcmd"
-    if run.jdk.root or not tool.exists():
+    # JREs have no tools; those of the machine's JDKs know all versions, and their files.
+    home = jdks.find()[-1].home if run.jdk.root else run.jdk.home
+    tool = home / "bin" / "jcmd"
+    if not tool.exists():
         raise Skip("this JDK has no jcmd")
-    java, path = str(jar(run, "ApmLike")), str(AGENT)
+    java, path = str(jar(run, "ApmLike")), str(run.jdk.inside(AGENT))
     jvm = run.java("ApmLike", "20", "0", wait=True, hold=1)
 
     def load(*words):
@@ -480,7 +539,7 @@ def dynamic(run):
            "times of what was attached meanwhile: %s" % rows[1])
     expect(len([event for event in classes.named("app.") if event["agents"][0]["transformed"]]) ==
            truth["defined"], "classes changed by an attached agent")
-    tool = str(run.jdk.home / "bin" / "jfr")
+    tool = str(home / "bin" / "jfr")
     printed = subprocess.run([tool, "print", "--events", "JavaAgent,NativeAgent", view],
                              capture_output=True, text=True, check=True).stdout
     expect(printed.count("dynamic = true") == 2 and 'name = "%s"' % java in printed and
