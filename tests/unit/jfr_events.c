@@ -158,9 +158,14 @@ static void find_written(bool written[128])
 		.state = REC_STATE_IN_NATIVE,
 		.value = 10101010,
 	};
-	const struct rec_class class = {
-		.jvm = 1, .name = rec_string(rec, "x.Y", 3), .time_ns = 1, .end_time_ns = 2
-	};
+	const struct rec_class class = { .jvm = 1,
+					 .name = rec_string(rec, "x.Y", 3),
+					 .time_ns = 1,
+					 .end_time_ns = 4,
+					 .link_ns = 1,
+					 .link_time_ns = 2,
+					 .initialize_ns = 1,
+					 .initialize_time_ns = 3 };
 	char *bytes = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&bytes, &size);

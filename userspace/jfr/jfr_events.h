@@ -94,6 +94,8 @@ enum jfr_type_id {
 	JFR_LEDGER,
 	JFR_JAVA_AGENT,
 	JFR_NATIVE_AGENT,
+	JFR_CLASS_LINK,
+	JFR_CLASS_INITIALIZE,
 	JFR_OWN_EVENT_END,
 
 	/* What fields are made of. */

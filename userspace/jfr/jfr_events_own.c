@@ -120,8 +120,23 @@ static const struct jfr_field class_file[] = {
 	{ "transformed", "Changed by an Agent", JFR_BOOLEAN, JFR_UNIT_NONE },
 	{ "bytes", "Size", JFR_LONG, JFR_UNIT_BYTES },
 	{ "bytesAfter", "Size after Agents", JFR_LONG, JFR_UNIT_BYTES },
+	{ "read", "Time to Read", JFR_LONG, JFR_UNIT_NS },
 	{ "parse", "Time to Parse", JFR_LONG, JFR_UNIT_NS },
 	{ "transform", "Time in Agents", JFR_LONG, JFR_UNIT_NS },
+};
+
+/* What a class takes when it is there, which may be long after it was loaded. */
+static const struct jfr_field class_link[] = {
+	{ "linkedClass", "Class", JFR_CLASS, JFR_UNIT_NONE },
+	{ "definingClassLoader", "Defining Class Loader", JFR_CLASS_LOADER, JFR_UNIT_NONE },
+	{ "verify", "Time to Verify", JFR_LONG, JFR_UNIT_NS },
+	{ "rewrite", "Time to Rewrite", JFR_LONG, JFR_UNIT_NS },
+};
+
+static const struct jfr_field class_initialize[] = {
+	{ "initializedClass", "Class", JFR_CLASS, JFR_UNIT_NONE },
+	{ "definingClassLoader", "Defining Class Loader", JFR_CLASS_LOADER, JFR_UNIT_NONE },
+	{ "self", "Time of Its Own", JFR_LONG, JFR_UNIT_NS },
 };
 
 /* struct rec_count, of classes: what was counted until now. */
@@ -200,4 +215,9 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 						   FIELDS(java_agent) },
 	[JFR_NATIVE_AGENT - JFR_OWN_EVENT_FIRST] = { "jdk.NativeAgent", "Native Agent", DIAGNOSTICS,
 						     0, FIELDS(native_agent) },
+	[JFR_CLASS_LINK - JFR_OWN_EVENT_FIRST] = { "jvmscope.ClassLink", "Class Link", OURS,
+						   JFR_DURATION, FIELDS(class_link) },
+	[JFR_CLASS_INITIALIZE - JFR_OWN_EVENT_FIRST] = { "jvmscope.ClassInitialize",
+							 "Class Initialize", OURS, JFR_DURATION,
+							 FIELDS(class_initialize) },
 };

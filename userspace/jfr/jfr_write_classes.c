@@ -8,7 +8,7 @@
 /* Events of class loads. Rows of the recording are in the order they became known. */
 
 /* What was said of a row. */
-enum said { SAID_LOAD = 1, SAID_UNLOAD = 2 };
+enum said { SAID_LOAD = 1, SAID_UNLOAD = 2, SAID_LINK = 4, SAID_INITIALIZE = 8 };
 
 /* What such events begin with, behind their time. */
 static void put_context(struct jfr_writer *w, const struct recording *rec,
@@ -56,8 +56,33 @@ static void put_file(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_byte(&w->bytes, class->flags & REC_CLASS_TRANSFORMED ? 1 : 0);
 	jfr_put_long(&w->bytes, class->bytes);
 	jfr_put_long(&w->bytes, class->bytes_after);
+	jfr_put_long(&w->bytes, class->read_ns);
 	jfr_put_long(&w->bytes, class->parse_ns);
 	jfr_put_long(&w->bytes, class->transform_ns);
+	jfr_end_event(&w->bytes, at);
+}
+
+static void put_link(struct jfr_writer *w, const struct recording *rec,
+		     const struct rec_class *class)
+{
+	size_t at = jfr_begin(w, JFR_CLASS_LINK, class->link_time_ns - (int64_t) class->link_ns);
+
+	jfr_put_long(&w->bytes, class->link_ns);
+	put_names(w, rec, class);
+	jfr_put_long(&w->bytes, class->verify_ns);
+	jfr_put_long(&w->bytes, class->rewrite_ns);
+	jfr_end_event(&w->bytes, at);
+}
+
+static void put_initialize(struct jfr_writer *w, const struct recording *rec,
+			   const struct rec_class *class)
+{
+	size_t at = jfr_begin(w, JFR_CLASS_INITIALIZE,
+			      class->initialize_time_ns - (int64_t) class->initialize_ns);
+
+	jfr_put_long(&w->bytes, class->initialize_ns);
+	put_names(w, rec, class);
+	jfr_put_long(&w->bytes, class->initialize_self_ns);
 	jfr_end_event(&w->bytes, at);
 }
 
@@ -134,6 +159,30 @@ static void put_agents(struct jfr_writer *w, const struct recording *rec, int64_
 	w->agent_count = count;
 }
 
+/* What is known of a class and was not said. */
+static void put_class(struct jfr_writer *w, const struct recording *rec,
+		      const struct rec_class *class, uint8_t *said)
+{
+	if (!(*said & SAID_LOAD)) {
+		if (!(class->flags & REC_CLASS_REDEFINED))
+			put_load(w, rec, class);
+		put_file(w, rec, class);
+		*said |= SAID_LOAD;
+	}
+	if (class->link_ns && !(*said & SAID_LINK)) {
+		put_link(w, rec, class);
+		*said |= SAID_LINK;
+	}
+	if (class->initialize_ns && !(*said & SAID_INITIALIZE)) {
+		put_initialize(w, rec, class);
+		*said |= SAID_INITIALIZE;
+	}
+	if (class->end_time_ns && !(*said & SAID_UNLOAD)) {
+		put_unload(w, rec, class);
+		*said |= SAID_UNLOAD;
+	}
+}
+
 void jfr_put_classes(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
 {
 	uint32_t count = rec_class_count(rec);
@@ -145,20 +194,8 @@ void jfr_put_classes(struct jfr_writer *w, const struct recording *rec, int64_t 
 	if (!said)
 		return;
 	w->classes = said;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct rec_class *class = rec_class_get(rec, i + 1);
-
-		if (!(said[i] & SAID_LOAD)) {
-			if (!(class->flags & REC_CLASS_REDEFINED))
-				put_load(w, rec, class);
-			put_file(w, rec, class);
-			said[i] |= SAID_LOAD;
-		}
-		if (class->end_time_ns && !(said[i] & SAID_UNLOAD)) {
-			put_unload(w, rec, class);
-			said[i] |= SAID_UNLOAD;
-		}
-	}
+	for (uint32_t i = 0; i < count; i++)
+		put_class(w, rec, rec_class_get(rec, i + 1), &said[i]);
 	put_counts(w, rec, end_ns);
 	put_agents(w, rec, end_ns);
 }

@@ -267,6 +267,7 @@ static void on_link(struct seen *s)
 	row->verify_ns = s->event->verify_ns;
 	row->rewrite_ns = s->event->rewrite_ns;
 	row->link_ns = s->event->duration_ns;
+	row->link_time_ns = classes_time(s->d, s->event->event.time_ns);
 }
 
 static void on_init(struct seen *s)
@@ -277,6 +278,7 @@ static void on_init(struct seen *s)
 	if (row) {
 		row->initialize_ns = s->event->duration_ns;
 		row->initialize_self_ns = s->event->self_ns;
+		row->initialize_time_ns = classes_time(s->d, s->event->event.time_ns);
 	}
 	if (!(s->event->flags & JVS_CLASS_PREMAIN))
 		return;

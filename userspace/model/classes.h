@@ -69,8 +69,10 @@ struct rec_class {
 	uint64_t verify_ns;    /* 0: not, or in the archive */
 	uint64_t rewrite_ns;   /* the same */
 	uint64_t link_ns;      /* with both; 0: not seen */
+	int64_t link_time_ns;  /* when it was linked */
 	uint64_t initialize_ns;
 	uint64_t initialize_self_ns; /* without what other classes took meanwhile */
+	int64_t initialize_time_ns;  /* when it was initialized */
 };
 
 /* Classes of one kind: what keeps defining them. */
