@@ -29,8 +29,10 @@ struct rule {
 static const struct rule rules[] = {
 	{ AT(collected_heap), { "Universe::_collectedHeap" } },
 	{ AT(heap_reserved), { "CollectedHeap::_reserved" } },
-	{ AT(shared_base), { "MetaspaceObj::_shared_metaspace_base" } },
-	{ AT(shared_top), { "MetaspaceObj::_shared_metaspace_top" } },
+	{ AT(shared_base),
+	  { "MetaspaceObj::_shared_metaspace_base", "MetaspaceObj::_aot_metaspace_base" } },
+	{ AT(shared_top),
+	  { "MetaspaceObj::_shared_metaspace_top", "MetaspaceObj::_aot_metaspace_top" } },
 	{ AT(code_heaps), { "CodeCache::_heaps" } },
 	{ AT(code_heap), { "CodeCache::_heap" } },
 	{ AT(array_length), { "GrowableArrayBase::_len", "GenericGrowableArray::_len" } },
