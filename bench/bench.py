@@ -43,7 +43,9 @@ CLASSES = jdks.BUILD / "bench" / "classes"
 def compile_bench(jdk):
     sources = sorted((ROOT / "bench" / "java").glob("*.java"))
     CLASSES.mkdir(parents=True, exist_ok=True)
-    subprocess.run([jdk.javac, "-nowarn", "--release", "11", "-d", CLASSES, *sources], check=True)
+    # Programs of both kinds share what is in tests/java.
+    subprocess.run([jdk.javac, "-nowarn", "--release", "11", "-sourcepath", ROOT / "tests" / "java",
+                    "-d", CLASSES, *sources], check=True)
 
 
 def say(text):

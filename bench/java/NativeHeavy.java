@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import java.io.InputStream;
-import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.DataFormatException;
@@ -14,18 +13,8 @@ import sun.misc.Unsafe;
  * <p>NativeHeavy ROUNDS: prints READY, waits for a line, does fixed work in rounds, prints DONE, waits again.
  */
 public class NativeHeavy {
-    private static final Unsafe UNSAFE = unsafe();
+    private static final Unsafe UNSAFE = UnsafeAccess.get();
     static volatile long sink;
-
-    private static Unsafe unsafe() {
-        try {
-            Field field = Unsafe.class.getDeclaredField("theUnsafe");
-            field.setAccessible(true);
-            return (Unsafe) field.get(null);
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
 
     static void direct(int count) {
         for (int i = 0; i < count; i++) {

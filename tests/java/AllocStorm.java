@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import java.lang.reflect.Field;
 import java.util.concurrent.atomic.AtomicLong;
 import sun.misc.Unsafe;
 
@@ -11,17 +10,7 @@ import sun.misc.Unsafe;
 public class AllocStorm {
     private static final int ROUND = 256;
     private static final AtomicLong ROUNDS = new AtomicLong();
-    private static final Unsafe UNSAFE = unsafe();
-
-    private static Unsafe unsafe() {
-        try {
-            Field field = Unsafe.class.getDeclaredField("theUnsafe");
-            field.setAccessible(true);
-            return (Unsafe) field.get(null);
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
+    private static final Unsafe UNSAFE = UnsafeAccess.get();
 
     static void storm(long end) {
         long rounds = 0;

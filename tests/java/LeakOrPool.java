@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import sun.misc.Unsafe;
@@ -13,23 +12,13 @@ import sun.misc.Unsafe;
  * how many blocks were allocated.
  */
 public class LeakOrPool {
-    private static final Unsafe UNSAFE = unsafe();
+    private static final Unsafe UNSAFE = UnsafeAccess.get();
     private static final int ROUNDS = 90;
     private static final int BLOCK = 10000;
     private static final List<Long> LEAKED = new ArrayList<>();
     private static final List<Long> POOLED = new ArrayList<>();
     private static final List<Long> SWINGING = new ArrayList<>();
     private static final List<Long> AT_ONCE = new ArrayList<>();
-
-    private static Unsafe unsafe() {
-        try {
-            Field field = Unsafe.class.getDeclaredField("theUnsafe");
-            field.setAccessible(true);
-            return (Unsafe) field.get(null);
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
 
     static void leak() {
         LEAKED.add(UNSAFE.allocateMemory(BLOCK));

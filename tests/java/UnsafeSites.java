@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,19 +15,9 @@ import sun.misc.Unsafe;
  * and blocks by site, allocations of all sites, frees of blocks from before.
  */
 public class UnsafeSites {
-    private static final Unsafe UNSAFE = unsafe();
+    private static final Unsafe UNSAFE = UnsafeAccess.get();
     private static final List<Long> KEPT = new ArrayList<>();
     private static final int CROSSING = 300;
-
-    private static Unsafe unsafe() {
-        try {
-            Field field = Unsafe.class.getDeclaredField("theUnsafe");
-            field.setAccessible(true);
-            return (Unsafe) field.get(null);
-        } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
-        }
-    }
 
     static void before() {
         for (int i = 0; i < 500; i++) {

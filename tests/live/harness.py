@@ -171,7 +171,8 @@ class Run:
         shutil.rmtree(kept, ignore_errors=True)
         kept.mkdir(parents=True)
         for path in self.folder.glob("out*"):
-            shutil.copy(path, kept)
+            if path.is_file():  # an output may be a pipe, of which nothing is left
+                shutil.copy(path, kept)
         for number, process in enumerate(self.started):
             (kept / ("process%d.txt" % number)).write_text("\n".join(
                 [" ".join(process.command), *process.out, "-- standard error", *process.err, ""]))
