@@ -94,6 +94,31 @@ static void reads_flags_and_files(void)
 	CU_ASSERT_STRING_EQUAL(options.files[1], "b.collapsed");
 }
 
+static void warns_of_options_without_effect(void)
+{
+	static const struct {
+		const char *line;
+		const char *unused; /* NULL: all have one */
+	} cases[] = {
+		{ "record -p 1 -f a.json --threads", "--threads" },
+		{ "record -p 1 -f a.json -f b.jfr --lines", "--lines" },
+		{ "record -p 1 --annotate", "--annotate" },
+		{ "record -p 1 --metric native_live", "--metric" },
+		{ "record -p 1 -f a.collapsed --chunk 1s", "--chunk" },
+		{ "record -p 1 -f a.json --max-size 1M", "--max-size" },
+		{ "record -p 1 --format json --max-age 1h", "--max-age" },
+		{ "record -p 1 -f a.json -f b.collapsed --threads --lines --annotate", NULL },
+		{ "record -p 1 --format collapsed --metric native_live --lines", NULL },
+		{ "record -p 1 --chunk 1s --max-size 1M --max-age 1h", NULL },
+		{ "record -p 1 -f a.json -f b.jfr --chunk 1s --max-age 1h", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		ASSERT_INT(parse(OPTION_RECORD, cases[i].line), 0);
+		CU_ASSERT(cases[i].unused ? !!strstr(said, cases[i].unused) : !*said);
+	}
+}
+
 static void reads_how_rules_are_applied(void)
 {
 	static const struct {
@@ -359,6 +384,7 @@ static void gives_every_option_a_help_line(void)
 static CU_TestInfo tests[] = {
 	{ "reads every option of record", reads_every_option_of_record },
 	{ "reads flags and files", reads_flags_and_files },
+	{ "warns of options without effect", warns_of_options_without_effect },
 	{ "reads how rules are applied", reads_how_rules_are_applied },
 	{ "options of trie stand anywhere", options_of_trie_stand_anywhere },
 	{ "leaves the command alone", leaves_the_command_alone },

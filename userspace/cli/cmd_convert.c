@@ -123,6 +123,7 @@ static int write_output(const struct options *options, const struct exporter *fo
 	one.files[0] = options->output;
 	one.file_count = 1;
 	one.format = format;
+	outputs_say_unused(&one);
 	snprintf(outputs.pid, sizeof(outputs.pid), "%d", jvms ? rec_jvm_get(rec, 1)->pid : 0);
 	return outputs_write(&outputs, rec);
 }

@@ -57,22 +57,55 @@ static unsigned int events_of(enum rec_metric metric)
 	return events[metric];
 }
 
+/* Of the only output when no file was given. */
+static const struct exporter *default_format(const struct options *options)
+{
+	return options->format ? options->format : exporter_by_name(DEFAULT_FORMAT);
+}
+
+static bool has_format(const struct options *options, const char *name)
+{
+	const struct exporter *format = exporter_by_name(name);
+
+	for (size_t i = 0; i < options->file_count; i++)
+		if (outputs_format(options, i) == format)
+			return true;
+	return !options->file_count && default_format(options) == format;
+}
+
 /* Collapsed stacks are of one metric: without its events the file would be empty. */
 static int check_metric(const struct options *options)
 {
-	const struct exporter *collapsed = exporter_by_name("collapsed");
 	unsigned int events = events_of(options->metric);
-	bool is_used = !options->file_count && options->format == collapsed;
 	char text[64];
 
-	for (size_t i = 0; i < options->file_count; i++)
-		is_used |= outputs_format(options, i) == collapsed;
-	if (!is_used || options->events & events)
+	if (!has_format(options, "collapsed") || options->events & events)
 		return 0;
 	log_error("--metric %s: is not recorded without -e %s",
 		  rec_metric_info(options->metric)->name,
 		  options_events_text(events, text, sizeof(text)));
 	return -EINVAL;
+}
+
+void outputs_say_unused(const struct options *options)
+{
+	const struct {
+		const char *name, *format;
+		bool given;
+	} only[] = {
+		{ "metric", "collapsed", options->metric != REC_CPU },
+		{ "threads", "collapsed", options->threads },
+		{ "lines", "collapsed", options->lines },
+		{ "annotate", "collapsed", options->annotate },
+		{ "chunk", "jfr", options->chunk_ns != OPTIONS_CHUNK_DEFAULT_NS },
+		{ "max-size", "jfr", options->max_bytes },
+		{ "max-age", "jfr", options->max_age_ns },
+	};
+
+	for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++)
+		if (only[i].given && !has_format(options, only[i].format))
+			log_warn("--%s: has no effect, since no output is %s", only[i].name,
+				 only[i].format);
 }
 
 /* What only native memory has something for. */
@@ -123,6 +156,7 @@ int outputs_check_formats(const struct options *options)
 				  path, outputs_formats(formats, sizeof(formats)));
 		return -EINVAL;
 	}
+	outputs_say_unused(options);
 	return check_metric(options);
 }
 
@@ -177,7 +211,7 @@ static int path_of(const struct outputs *outputs, size_t n, char *to, size_t siz
 		}
 		return outputs_expand(options->files[n], outputs->pid, outputs->when, to, size);
 	}
-	format = options->format ? options->format : exporter_by_name(DEFAULT_FORMAT);
+	format = default_format(options);
 	snprintf(pattern, sizeof(pattern), "jvmscope-%%p-%%t%s", format->suffix);
 	return outputs_expand(pattern, outputs->pid, outputs->when, to, size);
 }
@@ -186,9 +220,7 @@ static const struct exporter *format_of(const struct outputs *outputs, size_t n)
 {
 	const struct options *options = outputs->options;
 
-	if (options->file_count)
-		return outputs_format(options, n);
-	return options->format ? options->format : exporter_by_name(DEFAULT_FORMAT);
+	return options->file_count ? outputs_format(options, n) : default_format(options);
 }
 
 static size_t count_of(const struct outputs *outputs)

@@ -24,8 +24,14 @@ const char *outputs_formats(char *to, size_t size);
  */
 const struct exporter *outputs_format(const struct options *options, size_t n);
 
-/* Whether each file has a format and "-" is there once at most; logs and returns -EINVAL. */
+/*
+ * Whether each file has a format and "-" is there once at most; logs and returns -EINVAL. Warns of
+ * options without effect, too.
+ */
 int outputs_check_formats(const struct options *options);
+
+/* A warning for each option that only formats have a use for that no output is of. */
+void outputs_say_unused(const struct options *options);
 
 /*
  * %p becomes pid, %t when as local time (20250131-235959), %% a %; any other % stays as it is.
