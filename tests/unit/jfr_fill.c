@@ -270,6 +270,40 @@ static void a_file_cut_anywhere_gives_what_is_there(void)
 	rec_free(written);
 }
 
+/* Of a quality row of the recording; 0 when it has none of the name. */
+static uint64_t quality_of(const struct recording *rec, const char *name)
+{
+	size_t count;
+	const struct rec_quality_row *rows = rec_quality_rows(rec, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rows[i].name, name))
+			return rows[i].count;
+	return 0;
+}
+
+static void a_name_that_is_cut_is_counted(void)
+{
+	const size_t longest = 1 << 20, lengths[] = { longest, longest + 1 };
+	char *name = malloc(longest + 1);
+
+	memset(name, 'n', longest + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		struct recording *written = random_recording(3, false), *read;
+		struct jfr_result result;
+
+		rec_thread_get(written, 1)->name = rec_string(written, name, lengths[i]);
+		write_jfr(written);
+		read = read_jfr(false, &result);
+		ASSERT_INT(quality_of(read, "file_names_cut"), i);
+		rec_free(written);
+		rec_free(read);
+		free(bytes);
+		bytes = NULL;
+	}
+	free(name);
+}
+
 static void what_is_no_recording_is_refused(void)
 {
 	static const char *const bad[] = { "", "FLR",
@@ -296,6 +330,7 @@ static CU_TestInfo tests[] = {
 	{ "rows of samples keep their times", rows_of_samples_keep_their_times },
 	{ "two files behind each other are both read", two_files_behind_each_other_are_both_read },
 	{ "a file cut anywhere gives what is there", a_file_cut_anywhere_gives_what_is_there },
+	{ "a name that is cut is counted", a_name_that_is_cut_is_counted },
 	{ "what is no recording is refused", what_is_no_recording_is_refused },
 	CU_TEST_INFO_NULL,
 };

@@ -2,6 +2,7 @@
 #include "jfr/jfr_fill.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +401,11 @@ static void finish(struct jfr_filler *f, const struct jfr_result *result)
 	if (result->events_damaged)
 		rec_quality_add(f->rec, REC_QUALITY_INFO, "file_events_not_read",
 				result->events_damaged);
+	if (f->resolver.names_cut) {
+		rec_quality_add(f->rec, REC_QUALITY_INFO, "file_names_cut", f->resolver.names_cut);
+		log_warn("%s: %" PRIu64 " names are longer than 1 MiB, and cut", f->options->name,
+			 f->resolver.names_cut);
+	}
 }
 
 int jfr_fill(struct jfr_input *in, const struct jfr_fill_options *options, struct recording *rec,

@@ -57,10 +57,19 @@ static uint32_t remember(struct jfr_resolver *r, struct map64 *map, int64_t id, 
 	return value;
 }
 
+/* As jfr_text(), into r->text; one that is cut is counted. */
+static bool read_text(struct jfr_resolver *r, const struct jfr_item *item, unsigned int field)
+{
+	bool found = jfr_text(item, field, &r->text);
+
+	r->names_cut += r->text.truncated;
+	return found;
+}
+
 /* The text of a constant; "" when there is none. */
 static const char *text_of(struct jfr_resolver *r, const struct jfr_item *item, unsigned int field)
 {
-	jfr_text(item, field, &r->text);
+	read_text(r, item, field);
 	return strbuf_text(&r->text);
 }
 
@@ -117,7 +126,7 @@ static size_t class_len(const struct strbuf *name)
 static void fill_java(struct jfr_resolver *r, const struct jfr_item *item,
 		      struct rec_method *method)
 {
-	jfr_text(item, METHOD_CLASS, &r->text);
+	read_text(r, item, METHOD_CLASS);
 	names_class(strbuf_text(&r->text), class_len(&r->text), &r->normal, &r->raw);
 	method->class_name = add_text(r, &r->normal);
 	method->raw_class = add_text(r, &r->raw);
@@ -316,11 +325,11 @@ static uint32_t jvm_of(struct jfr_resolver *r, const struct jfr_item *group)
 static void name_thread(struct jfr_resolver *r, const struct jfr_item *item,
 			struct rec_thread *thread, bool is_ours, uint32_t group)
 {
-	bool has_java_name = jfr_text(item, THREAD_JAVA_NAME, &r->text);
+	bool has_java_name = read_text(r, item, THREAD_JAVA_NAME);
 	const char *text;
 
 	if (!has_java_name)
-		jfr_text(item, THREAD_OS_NAME, &r->text);
+		read_text(r, item, THREAD_OS_NAME);
 	if (r->text.len && (is_ours || !thread->name))
 		thread->name = add_text(r, &r->text);
 	if (is_ours) {

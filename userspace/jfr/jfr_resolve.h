@@ -54,7 +54,9 @@ struct jfr_resolver {
 	uint32_t *frames;	  /* owned; of one stack */
 	size_t frame_capacity;
 	struct strbuf text, normal, raw;
-	int err; /* -ENOMEM */
+	uint64_t
+		names_cut; /* of methods, classes and threads, so far: longer than a strbuf takes */
+	int err;	   /* -ENOMEM */
 };
 
 /* Begins with another chunk. */
