@@ -161,6 +161,33 @@ static void another_target_has_no_numbers_of_the_last(void)
 	ASSERT_INT(live_pages(REC_NATIVE_RESERVED, 0), 0);
 }
 
+/* The kernel tells what registers held. */
+static void a_range_that_is_none_takes_nothing_away(void)
+{
+	static const struct jvs_mapped bad[] = {
+		{ .address = 120 * PAGE, .size = 0 },
+		{ .address = 120 * PAGE, .size = -100 * PAGE },
+		{ .address = 120 * PAGE, .size = INT64_MAX },
+		{ .address = -PAGE, .size = 2 * PAGE },
+	};
+	static const enum jvs_mapping_op ops[] = { JVS_MAPPING_RESERVE, JVS_MAPPING_COMMIT,
+						   JVS_MAPPING_UNCOMMIT, JVS_MAPPING_RELEASE };
+
+	call(JVS_MAPPING_MAP, 100, 50, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(bad) * ARRAY_SIZE(ops); i++) {
+		struct jvs_mapped record = bad[i / ARRAY_SIZE(ops)];
+
+		record.event = (struct jvs_event){ .time_ns = ++now, .target = 1 };
+		record.op = ops[i % ARRAY_SIZE(ops)];
+		mappings_add(mappings, &record, 0);
+	}
+	ASSERT_INT(live_pages(REC_NATIVE_RESERVED, 0), 50);
+	ASSERT_INT(live_pages(REC_NATIVE_COMMITTED, 0), 50);
+	ASSERT_INT(mappings->targets[1].reserved.count, 1);
+	ASSERT_INT(mappings->targets[1].committed.count, 1);
+	ASSERT_INT(mappings->targets[1].dropped, 2 * ARRAY_SIZE(ops));
+}
+
 static void ranges_are_bounded(void)
 {
 	for (uint64_t i = 0; i < MAPPED_MAX + 10; i++)
@@ -207,6 +234,7 @@ static CU_TestInfo tests[] = {
 	{ "a mapped file is reserved and committed", a_mapped_file_is_reserved_and_committed },
 	{ "a stack lives as long as its thread", a_stack_lives_as_long_as_its_thread },
 	{ "another target has no numbers of the last", another_target_has_no_numbers_of_the_last },
+	{ "a range that is none takes nothing away", a_range_that_is_none_takes_nothing_away },
 	{ "ranges are bounded", ranges_are_bounded },
 	{ "random calls agree with pages", random_calls_agree_with_pages },
 	CU_TEST_INFO_NULL,

@@ -104,6 +104,8 @@ void mapped_remove(struct mappings *mappings, struct mapped_list *list, const st
 {
 	size_t at = first_behind(list, gone->start);
 
+	if (gone->start >= gone->end)
+		return;
 	while (at < list->count && list->items[at].start < gone->end) {
 		const struct mapped *range = &list->items[at];
 		uint64_t start = range->start > gone->start ? range->start : gone->start;
@@ -204,6 +206,10 @@ void mappings_add(struct mappings *mappings, const struct jvs_mapped *record, ui
 				.time_ns = record->event.time_ns,
 				.tag = record->tag };
 
+	if (record->size > MAPPED_BYTES_MAX) {
+		t->dropped++;
+		return;
+	}
 	switch (record->op) {
 	case JVS_MAPPING_MAP:
 		reserve(mappings, record, stack, range);

@@ -43,7 +43,8 @@ struct mapped_list {
 	size_t capacity;
 };
 
-#define MAPPED_MAX 65536 /* ranges of one list; G1 commits region by region */
+#define MAPPED_MAX	 65536	      /* ranges of one list; G1 commits region by region */
+#define MAPPED_BYTES_MAX (1ull << 56) /* of one: no address space is larger */
 
 struct mapped_site {
 	/* the key */
@@ -63,7 +64,7 @@ struct mapped_site {
 struct mappings_target {
 	struct probe_set sets[MAPPING_SETS];
 	struct mapped_list reserved, committed, stacks;
-	uint64_t dropped; /* ranges over MAPPED_MAX */
+	uint64_t dropped; /* ranges over MAPPED_MAX, or of an impossible size */
 };
 
 struct mappings {
@@ -74,8 +75,8 @@ struct mappings {
 /* ---- ranges */
 
 /*
- * Takes [start, end) out, but not ranges that began after before_ns: those are of somebody else,
- * who was given the addresses since. Parts of ranges stay.
+ * Takes [start, end) out, but not ranges that began after time_ns: those are of somebody else, who
+ * was given the addresses since. Parts of ranges stay. Nothing is in a range that is empty.
  */
 void mapped_remove(struct mappings *mappings, struct mapped_list *list, const struct mapped *gone);
 /*
