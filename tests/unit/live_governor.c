@@ -69,6 +69,22 @@ static void stays_exact_below_the_limit(void)
 	CU_ASSERT(governor_cost_pct(&governor) > 1.3 && governor_cost_pct(&governor) < 1.6);
 }
 
+/* Slices are looked at twice in a tick. */
+static void the_mean_is_of_five_seconds_however_often_it_is_looked(void)
+{
+	input.now_ns += 100 * MS;
+	input.cost_ns += 50 * MS;
+	governor_look(&governor, &input);
+	for (int i = 0; i < 90; i++) {
+		input.now_ns += 50 * MS;
+		governor_look(&governor, &input);
+	}
+	CU_ASSERT_DOUBLE_EQUAL(governor_cost_pct(&governor), 100 * 50 / 4600.0, 0.01);
+	input.now_ns += 1000 * MS;
+	governor_look(&governor, &input);
+	CU_ASSERT_DOUBLE_EQUAL(governor_cost_pct(&governor), 0, 0);
+}
+
 static void samples_when_stacks_are_too_dear(void)
 {
 	static const struct load some = { 20000, 2500 }; /* 5.8 % exact, 1 % sampled */
@@ -129,6 +145,8 @@ static void never_steps_down_without_a_limit(void)
 
 static CU_TestInfo tests[] = {
 	{ "stays exact below the limit", stays_exact_below_the_limit },
+	{ "the mean is of five seconds however often it is looked",
+	  the_mean_is_of_five_seconds_however_often_it_is_looked },
 	{ "samples when stacks are too dear", samples_when_stacks_are_too_dear },
 	{ "watches slices when traps are too dear", watches_slices_when_traps_are_too_dear },
 	{ "gives stacks up, and then all", gives_stacks_up_and_then_all },

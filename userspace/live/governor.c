@@ -13,6 +13,7 @@
 #define COUNTERS_WINDOWS 2.0 /* a slice that costs so many windows has no stacks any more */
 #define DETACHED_WINDOWS 8.0 /* and with so many there is none */
 #define DETACHED_NS	 60000000000ull
+#define POINT_NS	 (GOVERNOR_WINDOW_NS / (GOVERNOR_POINTS - 8))
 
 static double account_max(const struct governor *g)
 {
@@ -34,7 +35,7 @@ static double cost_rate(const struct governor_input *from, const struct governor
 	return time > 0 ? (double)(to->cost_ns - from->cost_ns) / time : 0;
 }
 
-/* The oldest point that is not older than so much, nor than the state. */
+/* The oldest point that is not older than so much. */
 static const struct governor_input *point_since(const struct governor *g, uint64_t span_ns)
 {
 	const struct governor_input *oldest = &g->last;
@@ -150,6 +151,15 @@ uint64_t governor_slice_ns(const struct governor *g)
 	return (uint64_t)(can < SLICE_MIN_NS ? SLICE_MIN_NS : can);
 }
 
+/* What is looked at more often, in slices, would push out points that are in the window. */
+static void keep_point(struct governor *g)
+{
+	const struct governor_input *newest = &g->points[(g->point_count - 1) % GOVERNOR_POINTS];
+
+	if (g->last.now_ns - newest->now_ns >= POINT_NS)
+		g->points[g->point_count++ % GOVERNOR_POINTS] = g->last;
+}
+
 void governor_look(struct governor *g, const struct governor_input *input)
 {
 	double most = account_max(g);
@@ -162,7 +172,7 @@ void governor_look(struct governor *g, const struct governor_input *input)
 	if (g->account_ns < -most)
 		g->account_ns = -most;
 	g->last = *input;
-	g->points[g->point_count++ % GOVERNOR_POINTS] = *input;
+	keep_point(g);
 	if (!(g->limit > 0))
 		return;
 	switch (g->state) {

@@ -18,7 +18,7 @@
  * This decides; who has the probes does it. Times are CLOCK_MONOTONIC.
  */
 #define GOVERNOR_WINDOW_NS 5000000000ull
-#define GOVERNOR_POINTS	   64 /* of the past: one each 100 ms */
+#define GOVERNOR_POINTS	   64 /* of the past, for the window and a little more */
 
 /* What was measured so far, all sums since the start. */
 struct governor_input {
