@@ -316,11 +316,13 @@ static void another_program_has_no_jvm_until_it_is_found(void)
 	p.jvm = fake_jvm();
 	p.state = PROCESS_JAVA;
 	p.looks = 7;
+	p.class_cost_ns = 8;
 	tables.targets[INDEX].flags = JVS_TARGET_ON | JVS_TARGET_JAVA | JVS_TARGET_ANCHOR;
 	process_forget_jvm(&p, &tables);
 	ASSERT_INT(tables.targets[INDEX].flags, JVS_TARGET_ON);
 	ASSERT_INT(p.state, PROCESS_WAITING);
 	ASSERT_INT(p.looks, 0);
+	ASSERT_INT(p.class_cost_ns, 0);
 	CU_ASSERT_PTR_NULL(p.jvm);
 }
 
