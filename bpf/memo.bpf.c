@@ -49,10 +49,10 @@ static __always_inline struct memo *take_memo(__u32 index)
 	return memo && !__sync_val_compare_and_swap(&memo->busy, 0, 1) ? memo : NULL;
 }
 
+/* Other CPUs may take it: by an exchange, before which all that was written to it is there. */
 static __always_inline void give_memo(struct memo *memo)
 {
-	barrier();
-	*(volatile __u32 *)&memo->busy = 0;
+	__sync_lock_test_and_set(&memo->busy, 0);
 }
 
 static __always_inline __u64 mix(__u64 hash, __u64 value)
