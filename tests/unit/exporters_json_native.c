@@ -58,15 +58,14 @@ static void add_budgets(void)
 	exact->estimated = exact->live_known = true;
 	exact->state_ns[REC_NATIVE_EXACT] = 10500000000;
 	slices = rec_native_budget(rec, 2);
-	*slices = (struct rec_native_budget){ .jvm = 2,
-					      .limit_pct = 2,
-					      .cost_pct = 1.5,
-					      .total_cost_pct = 2.25,
-					      .state = REC_NATIVE_SLICES,
-					      .attached_ns = 1,
-					      .watched_cpu_ns = 250,
-					      .all_cpu_ns = 1000,
-					      .interval = 524288 };
+	slices->limit_pct = 2;
+	slices->cost_pct = 1.5;
+	slices->total_cost_pct = 2.25;
+	slices->state = REC_NATIVE_SLICES;
+	slices->attached_ns = 1;
+	slices->watched_cpu_ns = 250;
+	slices->all_cpu_ns = 1000;
+	slices->interval = 524288;
 	slices->state_ns[REC_NATIVE_SLICES] = 9000000000;
 	rec_budget_event(rec, &event);
 }
