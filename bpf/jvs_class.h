@@ -124,7 +124,7 @@ enum jvs_class_phase {
 
 struct jvs_class_facts {
 	__u64 start_ns;	    /* CLOCK_MONOTONIC, when parsing began; 0: not parsed */
-	__u64 read_ns;	    /* before: finding the file and reading it, by the boot loader alone */
+	__u64 read_ns;	    /* before: since the boot loader was asked, which may not have it */
 	__u64 parse_ns;	    /* until the parser was done, without the agents' time */
 	__u64 nested_ns;    /* of which other classes were parsed or initialized */
 	__u64 transform_ns; /* in the class file load hook: all agents together */

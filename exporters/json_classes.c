@@ -243,13 +243,14 @@ static void write_class_agents(struct json_stream *json, const struct recording 
 
 /* ---- classes */
 
-static void write_phases(struct json_stream *json, const struct rec_class *class)
+static void write_phases(struct json_stream *json, const struct recording *rec,
+			 const struct rec_class *class)
 {
 	bool parsed = class->flags & REC_CLASS_PARSED;
 
 	json_key(json, "phases_ns");
 	json_map(json);
-	key_seen(json, "read", (int64_t) class->read_ns);
+	key_seen(json, "read", (int64_t)rec_class_read_ns(rec, class));
 	json_key_signed_or_null(json, "parse", (int64_t) class->parse_ns, parsed);
 	json_key_signed_or_null(json, "nested", (int64_t) class->nested_ns, parsed);
 	key_seen(json, "transform", (int64_t) class->transform_ns);
@@ -283,7 +284,7 @@ static void write_class(struct json_stream *json, const struct recording *rec,
 	json_key_signed(json, "time_ns", class->time_ns);
 	key_seen(json, "end_time_ns", class->end_time_ns);
 	key_seen(json, "duration_ns", (int64_t) class->duration_ns);
-	write_phases(json, class);
+	write_phases(json, rec, class);
 	write_class_agents(json, rec, class);
 	json_key_index(json, "rule", class->rule);
 	json_key_index(json, "thread", class->thread);

@@ -308,7 +308,9 @@ def check_phases(event):
 
 @test("phases of class loads", quick=True, modes=("full", "jdks"))
 def phases(run):
-    classes, _ = started(run, run.java_command("ClassStorm", "jdk", flags=("-Xshare:off",)))
+    # With a path of its own the boot loader looks for classes that other loaders find.
+    flags = ("-Xshare:off", "-Xbootclasspath/a:%s" % run.folder)
+    classes, _ = started(run, run.java_command("ClassStorm", "jdk", flags=flags))
     classes.check()
     for event in classes.events:
         check_phases(event)
@@ -319,6 +321,9 @@ def phases(run):
     expect(len(read) > 50 and all(event["phases_ns"]["read"] for event in read),
            "read by the boot loader, in no time: %s" % [
                event["name"] for event in read if not event["phases_ns"]["read"]][:5])
+    others = [event["name"] for event in classes.events
+              if event["loader"] is not None and event["phases_ns"]["read"]]
+    expect(not others, "read by the boot loader, and of another: %s" % others[:5])
     initialized = [event for event in late if event["phases_ns"]["initialize"]]
     expect(initialized and all(event["phases_ns"]["link"] for event in initialized),
            "initialized and not linked: %s" % [

@@ -67,7 +67,7 @@ static void add_classes(void)
 		  .time_ns = STARTED_NS + 7,
 		  .end_time_ns = STARTED_NS + 8,
 		  .duration_ns = 6,
-		  .read_ns = 21,
+		  .read_ns = 21, /* no boot loader's: not told */
 		  .parse_ns = 5,
 		  .nested_ns = 4,
 		  .transform_ns = 3,
@@ -91,7 +91,8 @@ static void add_classes(void)
 		  .flags = REC_CLASS_PARSED | REC_CLASS_REDEFINED,
 		  .bytes = 8,
 		  .bytes_after = 9,
-		  .time_ns = STARTED_NS + 9 },
+		  .time_ns = STARTED_NS + 9,
+		  .read_ns = 20 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

@@ -56,7 +56,7 @@ static void put_file(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_byte(&w->bytes, class->flags & REC_CLASS_TRANSFORMED ? 1 : 0);
 	jfr_put_long(&w->bytes, class->bytes);
 	jfr_put_long(&w->bytes, class->bytes_after);
-	jfr_put_long(&w->bytes, class->read_ns);
+	jfr_put_long(&w->bytes, rec_class_read_ns(rec, class));
 	jfr_put_long(&w->bytes, class->parse_ns);
 	jfr_put_long(&w->bytes, class->transform_ns);
 	jfr_end_event(&w->bytes, at);

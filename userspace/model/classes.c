@@ -157,6 +157,13 @@ struct rec_class *rec_class_get(const struct recording *rec, uint32_t id)
 	return (struct rec_class *)rec->classes->classes.items + (id - 1);
 }
 
+uint64_t rec_class_read_ns(const struct recording *rec, const struct rec_class *class)
+{
+	const struct rec_loader *loader = rec_loader_get(rec, class->loader);
+
+	return loader && loader->type ? 0 : class->read_ns;
+}
+
 uint32_t rec_class_count(const struct recording *rec)
 {
 	return rec->classes ? rec->classes->classes.count : 0;

@@ -62,7 +62,7 @@ struct rec_class {
 	int64_t time_ns;      /* when it was there for all */
 	int64_t end_time_ns;  /* unloaded; 0: not seen */
 	uint64_t duration_ns; /* from the first byte parsed to time_ns; 0 unknown */
-	uint64_t read_ns;     /* before: by the boot loader, from its image or path; 0: not seen */
+	uint64_t read_ns;     /* before, since the boot loader was asked: see rec_class_read_ns() */
 	uint64_t parse_ns; /* with superclasses that were loaded meanwhile, which are nested_ns */
 	uint64_t nested_ns;
 	uint64_t transform_ns; /* all agents together */
@@ -182,6 +182,11 @@ uint32_t rec_class_site_count(const struct recording *rec);
 uint32_t rec_class(struct recording *rec, const struct rec_class *class);
 struct rec_class *rec_class_get(const struct recording *rec, uint32_t id);
 uint32_t rec_class_count(const struct recording *rec);
+/*
+ * What the boot loader took to find and to read a class, where it is of that loader; else 0: it is
+ * asked for classes that others find later, too.
+ */
+uint64_t rec_class_read_ns(const struct recording *rec, const struct rec_class *class);
 /* Classes for which rec_class() had no room. */
 uint64_t rec_classes_not_listed(const struct recording *rec);
 
