@@ -54,15 +54,19 @@ static const struct probe sites[] = {
 	  PROBE_ENTRY, JVS_CLASS_SITE_REDEFINED_11 },
 	{ "_ZN15ClassLoaderDataC1E6Handleb", PROBE_ENTRY, JVS_CLASS_SITE_LOADER },
 	{ "_ZN15ClassLoaderData6unloadEv", PROBE_ENTRY, JVS_CLASS_SITE_LOADER_END },
-	{ "_ZN11JvmtiExport19post_vm_initializedEv", PROBE_ENTRY, JVS_CLASS_SITE_VM_INITIALIZED },
-	{ "jni_CallVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_PREMAIN },
-	{ "jni_CallStaticVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_MAIN },
 	{ "_ZN2os19find_agent_functionEP12AgentLibrarybPPKcm", PROBE_ENTRY, JVS_CLASS_SITE_AGENT },
 	{ "_ZN2os19find_agent_functionEP10JvmtiAgentbPKc", PROBE_ENTRY, JVS_CLASS_SITE_AGENT },
 	{ "_ZN2os19find_agent_functionEP10JvmtiAgentbPPKcm", PROBE_ENTRY, JVS_CLASS_SITE_AGENT },
-	{ "_ZN11JvmtiExport22enter_primordial_phaseEv", PROBE_ONCE, JVS_CLASS_SITE_AGENTS_LOADED },
 	{ "_ZN9Arguments16add_loaded_agentEP12AgentLibrary", PROBE_ENTRY,
 	  JVS_CLASS_SITE_AGENT_LOADED },
+};
+
+/* How far a JVM is that has not begun its main. The JNI functions are called often after that. */
+static const struct probe start_sites[] = {
+	{ "_ZN11JvmtiExport19post_vm_initializedEv", PROBE_ENTRY, JVS_CLASS_SITE_VM_INITIALIZED },
+	{ "jni_CallVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_PREMAIN },
+	{ "jni_CallStaticVoidMethod", PROBE_ENTRY, JVS_CLASS_SITE_MAIN },
+	{ "_ZN11JvmtiExport22enter_primordial_phaseEv", PROBE_ONCE, JVS_CLASS_SITE_AGENTS_LOADED },
 };
 
 /* What a class takes beside being parsed. Initializers are also what agents do before main. */
@@ -103,13 +107,6 @@ static const struct {
 	{ JVS_CLASS_SITE_INIT, "initialize" },
 	{ JVS_CLASS_SITE_INITIALIZED, "initialize" },
 };
-
-/* Those that a JVM already in its main has behind it; the JNI functions are called often there. */
-static bool is_of_start(uint32_t id)
-{
-	return id == JVS_CLASS_SITE_VM_INITIALIZED || id == JVS_CLASS_SITE_PREMAIN ||
-	       id == JVS_CLASS_SITE_MAIN || id == JVS_CLASS_SITE_AGENTS_LOADED;
-}
 
 /* ---- loading */
 
@@ -292,7 +289,6 @@ void classes_attach(struct classes *classes, const struct process *p, struct ima
 		    const struct mapping *mapping)
 {
 	struct class_target *t = &classes->targets[p->index];
-	struct probe wanted[sizeof(sites) / sizeof(sites[0])];
 	struct probe_request request = {
 		.object = classes->object,
 		.group = GROUP,
@@ -301,16 +297,13 @@ void classes_attach(struct classes *classes, const struct process *p, struct ima
 		.image = image,
 		.mapping = mapping,
 	};
-	size_t count = 0;
 	int err;
 
 	if (t->tried)
 		return;
 	t->tried = true;
-	for (size_t i = 0; i < sizeof(sites) / sizeof(sites[0]); i++)
-		if (!p->jvm || !is_of_start(sites[i].id))
-			wanted[count++] = sites[i];
-	err = attach_set(&request, wanted, count, &t->sets[CLASS_SET_FACTS]);
+	err = attach_set(&request, sites, sizeof(sites) / sizeof(sites[0]),
+			 &t->sets[CLASS_SET_FACTS]);
 	if (!err)
 		err = attach_set(&request, count_sites,
 				 sizeof(count_sites) / sizeof(count_sites[0]),
@@ -321,6 +314,9 @@ void classes_attach(struct classes *classes, const struct process *p, struct ima
 		log_warn("pid %d: no class loads: %s", p->target->pid, strerror(-err));
 	if (err)
 		return;
+	if (!p->jvm)
+		attach_set(&request, start_sites, sizeof(start_sites) / sizeof(start_sites[0]),
+			   &t->sets[CLASS_SET_START]);
 	attach_set(&request, phase_sites, sizeof(phase_sites) / sizeof(phase_sites[0]),
 		   &t->sets[CLASS_SET_PHASES]);
 	say_missing_phases(p, &t->sets[CLASS_SET_PHASES]);
@@ -446,6 +442,8 @@ void classes_tick(struct classes *classes, struct decoder *d, struct process *p,
 	if (is_complete(shown) && !had)
 		describe_loaders(classes, p, rec);
 	classes_look_at_agents(classes, d, p, rec);
+	if (classes->targets[p->index].in_main)
+		probes_detach(&classes->targets[p->index].sets[CLASS_SET_START]);
 	classes_keep_budget(classes, d, p, rec);
 }
 

@@ -64,6 +64,7 @@ struct class_premain {
 enum class_set {
 	CLASS_SET_COUNTS, /* loads and unloads */
 	CLASS_SET_FACTS,  /* what is known of them beside their name */
+	CLASS_SET_START,  /* agents and main; until main has begun */
 	CLASS_SET_PHASES, /* reading, linking, initializing: given up first */
 	CLASS_SETS,
 };
@@ -106,6 +107,7 @@ struct class_target {
 	struct class_agent agents[AGENTS_MAX];
 	uint32_t agent_count;
 	bool options_taken; /* agents are those of the command line */
+	bool in_main;	    /* the program's main has begun */
 	struct class_premain premains[AGENTS_MAX];
 	uint32_t premain_count;
 	struct class_budget budget;

@@ -223,6 +223,7 @@ void classes_take_phase(struct decoder *d, const struct process *p, struct recor
 		break;
 	case JVS_CLASS_PHASE_MAIN: /* not at the next tick: a program may be short */
 		end_premain(t, now_ns);
+		t->in_main = true;
 		start->main_ns = now_ns;
 		t->agents_mark = 0; /* those in Java are initialized by now */
 		classes_look_at_agents(d->classes, d, p, rec);
