@@ -223,7 +223,9 @@ static __always_inline void count_ignored(struct jvs_class_rule *rule,
 {
 	__sync_fetch_and_add(&rule->loaded, 1);
 	__sync_fetch_and_add(&rule->bytes, facts->bytes);
-	__sync_fetch_and_add(&rule->parse_ns, facts->parse_ns);
+	/* What is nested is of other classes, which are counted or listed. */
+	if (facts->parse_ns > facts->nested_ns)
+		__sync_fetch_and_add(&rule->parse_ns, facts->parse_ns - facts->nested_ns);
 	__sync_fetch_and_add(&rule->transform_ns, facts->transform_ns);
 }
 

@@ -186,8 +186,10 @@ static __always_inline void add_loader(struct jvs_class_scratch *scratch,
 	struct jvs_class_generation *generation;
 
 	generation = class_generation(scratch->event.loader, scratch->event.event.target);
-	if (!generation)
+	if (!generation) {
+		count_class(scratch->event.event.target, JVS_CLASS_COUNT_EVENT_LOST);
 		return;
+	}
 	scratch->event.generation = generation->generation;
 	tell_loader(scratch, layout, generation);
 }

@@ -14,8 +14,7 @@
 
 #define JVS_CLASS_THREADS      4096
 #define JVS_CLASS_FRAMES       4096
-#define JVS_CLASS_FACTS	       8192  /* classes parsed and not yet defined */
-#define JVS_CLASS_LOADERS      65536 /* addresses of loaders in all targets */
+#define JVS_CLASS_FACTS	       8192 /* classes parsed and not yet defined */
 #define JVS_CLASS_FILE_MAX     (64u << 20)
 #define JVS_CLASS_STALE_FRAMES 4 /* forgotten at once */
 #define JVS_CLASS_ALL_COUNTS   (JVS_MAX_TARGETS * JVS_CLASS_COUNT_NR)
@@ -85,11 +84,6 @@ struct jvs_class_link {
 	__u64 verify_ns;
 	__u64 rewrite_ns;
 	__u64 methods_ns;
-};
-
-struct jvs_class_loader_key {
-	__u64 loader;
-	__u64 target;
 };
 
 struct jvs_class_generation {

@@ -16,8 +16,9 @@
 #define JVS_CLASS_RULE_MAX   256 /* bytes of a rule's text */
 #define JVS_CLASS_BYTES_PART 4096			  /* bytes of a class file in one record */
 #define JVS_CLASS_FILE_SENT  (32u * JVS_CLASS_BYTES_PART) /* bytes; a longer one is not sent */
-#define JVS_CLASS_RULES	     4096 /* of all targets, with classes that they ignore */
-#define JVS_CLASS_SCRATCHES  4	  /* per CPU */
+#define JVS_CLASS_RULES	     4096  /* of all targets, with classes that they ignore */
+#define JVS_CLASS_LOADERS    65536 /* addresses of loaders in all targets */
+#define JVS_CLASS_SCRATCHES  4	   /* per CPU */
 
 /* What BPF must know of a JVM to read a class; made by jvm/loader.c. Offsets in bytes. */
 struct jvs_class_layout {
@@ -192,6 +193,12 @@ struct jvs_class_rule_key {
 	__u64 hash;
 	__u32 target;
 	__u32 number; /* with TRIE_GLOB */
+};
+
+struct jvs_class_loader_key {
+	__u64 loader;
+	__u32 target; /* at the same place as above */
+	__u32 pad;
 };
 
 struct jvs_class_rule {

@@ -430,7 +430,8 @@ static void a_place_that_is_given_on_counts_from_0(void)
 	fakes.counters = counters;
 	fakes.counter_count = JVS_CLASS_COUNT_NR;
 	classes->counts_fd = FAKE_MAP_FD;
-	classes->rules_fd = classes->hooked_fd = classes->modes_fd = -1;
+	classes->rules_fd = classes->loaders_fd = -1;
+	classes->hooked_fd = classes->modes_fd = -1;
 	classes->targets[0].tried = true;
 	classes->targets[0].early_arrays = 10;
 	classes_finish(classes, &decoder, &processes[0], rec);

@@ -187,6 +187,7 @@ int classes_open(struct bpf_object *object, const struct trie *trie, double max_
 	classes->links = links_of_group();
 	classes->counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_counts");
 	classes->rules_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_rules");
+	classes->loaders_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_loaders");
 	classes->hooked_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_hooked");
 	classes->modes_fd = bpf_object__find_map_fd_by_name(object, "jvs_class_modes");
 	classes->max_overhead = max_overhead;
@@ -337,17 +338,18 @@ void classes_forget(struct classes *classes, const struct process *p)
 	*t = kept;
 }
 
-static void drop_rules(int rules_fd, uint32_t target)
+/* What a target has in a map whose keys have its index behind the first word. */
+static void drop_keys(int map_fd, uint32_t target, uint32_t limit)
 {
 	struct jvs_class_rule_key key, next;
 	const void *before = NULL;
 
-	for (uint32_t n = 0; n <= JVS_CLASS_RULES; n++) {
-		int err = bpf_map_get_next_key(rules_fd, before, &next);
+	for (uint32_t n = 0; n <= limit; n++) {
+		int err = bpf_map_get_next_key(map_fd, before, &next);
 
 		/* Not before the key behind it is known. */
 		if (before && key.target == target)
-			bpf_map_delete_elem(rules_fd, &key);
+			bpf_map_delete_elem(map_fd, &key);
 		if (err)
 			return;
 		key = next;
@@ -365,7 +367,8 @@ void classes_leave(struct classes *classes, const struct process *p)
 	struct class_target *t = &classes->targets[p->index];
 
 	classes_forget(classes, p);
-	drop_rules(classes->rules_fd, p->index);
+	drop_keys(classes->rules_fd, p->index, JVS_CLASS_RULES);
+	drop_keys(classes->loaders_fd, p->index, JVS_CLASS_LOADERS);
 	for (uint32_t i = 0; i < JVS_CLASS_COUNT_NR; i++)
 		t->before[i] = kernel_count(classes, p->index, i);
 	t->early_arrays = 0;

@@ -126,6 +126,7 @@ struct classes {
 	size_t layouts_size;
 	int counts_fd;
 	int rules_fd;
+	int loaders_fd;
 	int hooked_fd;
 	int modes_fd;
 	enum probe_links links;
