@@ -16,13 +16,17 @@
  *	bool find_caller(struct caller *)		false: it is no target's
  *	int on_entry(ctx, const struct caller *)	1: no return is wanted
  *	void on_return(ctx, const struct caller *)
- *	bool is_return(ctx, const struct caller *)	see jvs_has_returned()
  */
 
-/* Whether a call that began at sp has just returned; sp 0: none is waited for. */
-static __always_inline bool jvs_has_returned(struct pt_regs *ctx, __u64 sp)
+/*
+ * Which of both a program of a session link runs for: at a return the thread is where it returns
+ * to, while the kernel says what was probed. Not to be told by what the thread waits for: another
+ * state of the links may have begun during the call, and a return that is taken for an entry is
+ * waited for in vain, with all calls below it taken for parts of it.
+ */
+static __always_inline bool jvs_is_return(struct pt_regs *ctx)
 {
-	return sp && sp + JVS_RETURN_SLOT == PT_REGS_SP(ctx);
+	return PT_REGS_IP(ctx) != bpf_get_func_ip(ctx);
 }
 
 #define JVS_ENTRY_PROGRAM(name)                      \
@@ -53,7 +57,7 @@ static __always_inline bool jvs_has_returned(struct pt_regs *ctx, __u64 sp)
                                                        \
 		if (!find_caller(&caller))             \
 			return 1;                      \
-		if (is_return(ctx, &caller)) {         \
+		if (jvs_is_return(ctx)) {              \
 			on_return(ctx, &caller);       \
 			return 0;                      \
 		}                                      \

@@ -4,6 +4,8 @@
 
 #include "walk.h"
 
+#include <bpf/bpf_core_read.h>
+
 /*
  * The maps all programs share, defined in core.bpf.c, and what is done with them.
  *
@@ -148,5 +150,14 @@ int jvs_walk_user(struct jvs_walk *w);
 
 /* unwind.bpf.c: JavaThread::_thread_state of the walk's thread, or JVS_THREAD_STATE_UNKNOWN. */
 int jvs_thread_state(struct jvs_walk *w);
+
+/* ---- pending returns of probed functions */
+
+/* A kernel without uprobes has no such lists; what would read them must then be dead code. */
+static __always_inline bool jvs_kernel_has_returns(void)
+{
+	return bpf_core_field_exists(struct uprobe_task, return_instances) &&
+	       bpf_core_field_exists(struct task_struct, utask);
+}
 
 #endif

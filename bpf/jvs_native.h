@@ -103,23 +103,24 @@ struct jvs_native_control {
 _Static_assert(sizeof(struct jvs_native_control) == 16, "no holes");
 
 /* X(NAME, "name in outputs"): of a target, on each CPU. */
-#define JVS_NATIVE_COUNTER_LIST(X)                                                           \
-	X(ENTRIES, "entries")	      /* programs run at entry */                            \
-	X(RETURNS, "returns")	      /* and at return */                                    \
-	X(RUN_NS, "run_ns")	      /* their time */                                       \
-	X(ALLOCATIONS, "allocations") /* seen and booked */                                  \
-	X(ALLOCATED_BYTES, "allocated_bytes")                                                \
-	X(FREES, "frees")		  /* of blocks that were followed */                 \
-	X(UNKNOWN_FREES, "unknown_frees") /* of blocks from before, or not sampled */        \
-	X(FAILED, "failed")		  /* allocations that returned nothing */            \
-	X(NESTED, "nested")		  /* within another allocation: the same block */    \
-	X(SKIPPED, "skipped")		  /* not sampled */                                  \
-	X(UNSEEN_FREES, "unseen_frees")	  /* a block's address was given out again */        \
-	X(LIVE_FULL, "live_full")	  /* blocks that found no place in the map */        \
-	X(SITES_FULL, "sites_full")	  /* blocks at sites that found none */              \
-	X(RECALLED, "recalled_stacks")	  /* the same as one that was walked before */       \
-	X(STACK_BUSY, "stack_slot_busy")  /* stacks that were not taken */                   \
-	X(STACK_FULL, "stack_ring_full")  /* stacks that did not fit; they are sent again */ \
+#define JVS_NATIVE_COUNTER_LIST(X)                                                             \
+	X(ENTRIES, "entries")	      /* programs run at entry */                              \
+	X(RETURNS, "returns")	      /* and at return */                                      \
+	X(RUN_NS, "run_ns")	      /* their time */                                         \
+	X(ALLOCATIONS, "allocations") /* seen and booked */                                    \
+	X(ALLOCATED_BYTES, "allocated_bytes")                                                  \
+	X(FREES, "frees")		  /* of blocks that were followed */                   \
+	X(UNKNOWN_FREES, "unknown_frees") /* of blocks from before, or not sampled */          \
+	X(FAILED, "failed")		  /* allocations that returned nothing */              \
+	X(NESTED, "nested")		  /* within another allocation: the same block */      \
+	X(NO_RETURN, "unseen_returns")	  /* calls lost: they have returned without a probe */ \
+	X(SKIPPED, "skipped")		  /* not sampled */                                    \
+	X(UNSEEN_FREES, "unseen_frees")	  /* a block's address was given out again */          \
+	X(LIVE_FULL, "live_full")	  /* blocks that found no place in the map */          \
+	X(SITES_FULL, "sites_full")	  /* blocks at sites that found none */                \
+	X(RECALLED, "recalled_stacks")	  /* the same as one that was walked before */         \
+	X(STACK_BUSY, "stack_slot_busy")  /* stacks that were not taken */                     \
+	X(STACK_FULL, "stack_ring_full")  /* stacks that did not fit; they are sent again */   \
 	X(NO_STATE, "no_thread_state")	  /* blocks lost: memory for the thread's state is out */
 
 enum jvs_native_counter {

@@ -157,13 +157,4 @@ static __always_inline void on_return(struct pt_regs *ctx, const struct caller *
 	jvs_mapping_end(PT_REGS_SP(ctx) - JVS_RETURN_SLOT, PT_REGS_RC(ctx));
 }
 
-static __always_inline bool is_return(struct pt_regs *ctx, const struct caller *caller)
-{
-	const struct jvs_mapping_thread *thread;
-
-	(void)caller;
-	thread = bpf_task_storage_get(&jvs_mapping_threads, bpf_get_current_task_btf(), NULL, 0);
-	return thread && jvs_has_returned(ctx, thread->sp);
-}
-
 JVS_CALL_PROGRAMS(mapping)

@@ -182,6 +182,41 @@ static __always_inline bool is_wanted(struct jvs_native_call *call,
 	return true;
 }
 
+#define PENDING_MAX 16 /* returns that a thread waits for at once */
+
+/* Whether the kernel has the return of the call that began at sp among those to come. */
+static __always_inline bool is_waited_for(__u64 sp)
+{
+	const struct return_instance *pending;
+	const struct uprobe_task *utask;
+
+	if (!jvs_kernel_has_returns())
+		return true;
+	utask = bpf_get_current_task_btf()->utask;
+	pending = utask ? utask->return_instances : NULL;
+	for (int i = 0; i < PENDING_MAX && pending; i++) {
+		if (pending->stack == sp)
+			return true;
+		pending = pending->next;
+	}
+	return false;
+}
+
+/*
+ * Whether the call is a part of another, which counts for both. A return that was never seen would
+ * make all deeper calls such parts, so the kernel is asked whether it waits for it.
+ */
+static __always_inline bool is_part(const struct jvs_native_call *call,
+				    const struct jvs_native_thread *thread)
+{
+	if (!thread->sp || thread->epoch != call->epoch || call->sp >= thread->sp)
+		return false;
+	if (is_waited_for(thread->sp))
+		return true;
+	count(call->target, JVS_NATIVE_COUNT_NO_RETURN, 1);
+	return false;
+}
+
 static __always_inline int begin_allocation(struct jvs_native_call *call,
 					    struct jvs_native_thread *thread)
 {
@@ -189,7 +224,7 @@ static __always_inline int begin_allocation(struct jvs_native_call *call,
 		count(call->target, JVS_NATIVE_COUNT_NO_STATE, 1);
 		return PASS;
 	}
-	if (thread->sp && thread->epoch == call->epoch && call->sp < thread->sp) {
+	if (is_part(call, thread)) {
 		count(call->target, JVS_NATIVE_COUNT_NESTED, 1);
 		return PASS;
 	}
@@ -478,15 +513,6 @@ static __always_inline void on_return(struct pt_regs *ctx, const struct caller *
 		       PT_REGS_RC(ctx), caller->start_ns);
 	count(target, JVS_NATIVE_COUNT_RETURNS, 1);
 	count(target, JVS_NATIVE_COUNT_RUN_NS, bpf_ktime_get_ns() - caller->start_ns);
-}
-
-static __always_inline bool is_return(struct pt_regs *ctx, const struct caller *caller)
-{
-	const struct jvs_native_thread *thread;
-
-	thread = bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
-	return thread && thread->epoch == caller->control->epoch &&
-	       jvs_has_returned(ctx, thread->sp);
 }
 
 JVS_CALL_PROGRAMS(native)

@@ -14,13 +14,6 @@
 
 #define JVS_RETURNS_MAX 4 /* of one function: a tail call shares its caller's place */
 
-/* A kernel without uprobes has no such lists; what would read them must then be dead code. */
-JVS_INLINE bool jvs_kernel_has_returns(void)
-{
-	return bpf_core_field_exists(struct uprobe_task, return_instances) &&
-	       bpf_core_field_exists(struct task_struct, utask);
-}
-
 /* Takes note of the innermost return that is pending. A few loads, and nothing where none is. */
 JVS_INLINE void jvs_note_returns(struct jvs_walk *w, const struct task_struct *task)
 {

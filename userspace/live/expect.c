@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "live/live_impl.h"
+#include "live/native.h"
 #include "target/image.h"
 #include "target/maps.h"
 
@@ -68,8 +69,12 @@ static void read_ahead(struct live *live, const struct process *p, const struct 
 	if (!loaded || !loaded->image)
 		return;
 	image_function(loaded->image, 0, &offset);
-	if (live->classes && !strcmp(image_name(loaded->image), "libjvm.so"))
+	if (strcmp(image_name(loaded->image), "libjvm.so") != 0)
+		return;
+	if (live->classes)
 		classes_attach(live->classes, p, loaded->image, mapping);
+	if (live->native)
+		native_attach_early(live->native, p, loaded->image, mapping);
 }
 
 static void read_file_ahead(struct live *live, const struct process *p, const char *name)

@@ -227,42 +227,80 @@ static int attach_file(struct native *native, const struct process *p, int file,
 }
 
 /* Frees first: a block that is seen to begin is also seen to end. */
+static void probe_library(struct native *native, const struct process *p,
+			  struct probe_request *request, int file)
+{
+	struct native_target *t = &native->targets[p->index];
+	int err, with_free;
+
+	request->object = native->object;
+	request->group = GROUP;
+	request->links = native->links;
+	request->target = p->target;
+	with_free = attach_file(native, p, file + 1, request);
+	err = attach_file(native, p, file, request);
+	say_missing(native, p, file, err, with_free);
+	t->live_lost |= !err && with_free;
+}
+
+/* What only a program that runs can tell. */
+static void read_libjvm(struct native *native, const struct process *p,
+			struct probe_request *request)
+{
+	struct native_target *t = &native->targets[p->index];
+
+	t->early = false;
+	native_read_tags(t, p, request->image, request->mapping);
+	if (is_nmt_off(p, request->image, request->mapping))
+		request->behind = (struct probe_behind){ JVS_NATIVE_MALLOC, "malloc",
+							 JVS_NATIVE_MALLOC_RESULT };
+}
+
 static void attach_library(struct native *native, const struct process *p, const struct maps *all,
 			   int file)
 {
 	struct native_target *t = &native->targets[p->index];
-	struct probe_request request = { .object = native->object,
-					 .group = GROUP,
-					 .links = native->links,
-					 .target = p->target };
-	int err, with_free;
+	struct probe_request request = { 0 };
+	bool unread = file == LIBJVM && (!t->tried[file] || t->early);
 
-	if (t->tried[file])
+	if (t->tried[file] && !unread)
 		return;
 	request.mapping = process_find_file(p, all, files[file].name, &request.image);
 	if (!request.mapping)
 		return;
-	if (file == LIBJVM) {
-		native_read_tags(t, p, request.image, request.mapping);
-		if (is_nmt_off(p, request.image, request.mapping))
-			request.behind = (struct probe_behind){ JVS_NATIVE_MALLOC, "malloc",
-								JVS_NATIVE_MALLOC_RESULT };
-	}
-	with_free = attach_file(native, p, file + 1, &request);
-	err = attach_file(native, p, file, &request);
-	say_missing(native, p, file, err, with_free);
-	t->live_lost |= !err && with_free;
+	if (unread)
+		read_libjvm(native, p, &request);
+	if (!t->tried[file])
+		probe_library(native, p, &request, file);
+}
+
+/* The kernel books what probes see. */
+static void begin_booking(struct native *native, const struct process *p)
+{
+	struct jvs_native_control *control = &native->controls[p->index];
+
+	if (control->mode != JVS_NATIVE_OFF)
+		return;
+	control->epoch++;
+	__atomic_store_n(&control->mode, JVS_NATIVE_EXACT, __ATOMIC_RELEASE);
+}
+
+void native_attach_early(struct native *native, const struct process *p, struct image *libjvm,
+			 const struct mapping *mapping)
+{
+	struct probe_request request = { .image = libjvm, .mapping = mapping };
+	struct native_target *t = &native->targets[p->index];
+
+	begin_booking(native, p);
+	t->early = true;
+	probe_library(native, p, &request, LIBJVM);
 }
 
 void native_attach(struct native *native, const struct process *p, const struct maps *all)
 {
 	struct native_target *t = &native->targets[p->index];
-	struct jvs_native_control *control = &native->controls[p->index];
 
-	if (control->mode == JVS_NATIVE_OFF) {
-		control->epoch++;
-		__atomic_store_n(&control->mode, JVS_NATIVE_EXACT, __ATOMIC_RELEASE);
-	}
+	begin_booking(native, p);
 	if (native->libc)
 		attach_library(native, p, all, LIBC);
 	attach_library(native, p, all, LIBJVM);
@@ -275,7 +313,7 @@ bool native_attached(const struct native *native, const struct process *p)
 {
 	const struct native_target *t = &native->targets[p->index];
 
-	return t->tried[LIBJVM] && (t->tried[LIBC] || !native->libc);
+	return t->tried[LIBJVM] && !t->early && (t->tried[LIBC] || !native->libc);
 }
 
 void native_stop(struct native *native, const struct process *p)

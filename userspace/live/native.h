@@ -34,6 +34,7 @@ struct recording;
 struct native_target {
 	struct probe_set sets[NATIVE_SETS];
 	bool tried[NATIVE_SETS]; /* to attach: it is done once a program */
+	bool early;		 /* attached to libjvm's file before it was mapped */
 	bool begun;		 /* to keep the budget */
 	bool live_lost;		 /* blocks were freed unseen: what lives is not known any more */
 	struct jvs_native_counts before; /* what the kernel counted for others in this place */
@@ -122,6 +123,13 @@ void native_close(struct native *native);
  * and the recording goes on without.
  */
 void native_attach(struct native *native, const struct process *p, const struct maps *all);
+
+/*
+ * The same for libjvm before the program runs, with the mapping that it will have: then no block
+ * is from before. native_attach() does the rest.
+ */
+void native_attach_early(struct native *native, const struct process *p, struct image *libjvm,
+			 const struct mapping *mapping);
 
 /* Whether that was tried with all that is wanted. */
 bool native_attached(const struct native *native, const struct process *p);

@@ -114,11 +114,18 @@ static struct bpf_program *program_of(const struct bpf_object *object, const cha
 	return bpf_object__find_program_by_name(object, name);
 }
 
+/* Where sessions are, what wants no return is still a multi link: see attach_multi_sites(). */
+static bool is_used(size_t kind, enum probe_links links)
+{
+	return kinds[kind].links == links ||
+	       (links == PROBE_SESSION && !strcmp(kinds[kind].suffix, "entry_multi"));
+}
+
 int probes_choose(struct bpf_object *object, const char *group, enum probe_links links, bool wanted)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		struct bpf_program *program = program_of(object, group, kinds[i].suffix);
-		bool on = wanted && kinds[i].links == links;
+		bool on = wanted && is_used(i, links);
 
 		if (!program && on && strncmp(kinds[i].suffix, "return", 6) != 0)
 			return -ENOENT;
@@ -138,7 +145,7 @@ void probes_borrow(struct probe_set *set, const struct bpf_object *object, const
 	static const char *const names[][2] = {
 		[PROBE_SINGLE] = { "entry", "return" },
 		[PROBE_MULTI] = { "entry_multi", "return_multi" },
-		[PROBE_SESSION] = { "session", "session" },
+		[PROBE_SESSION] = { "entry_multi", "session" },
 	};
 
 	set->links = links;
@@ -281,10 +288,23 @@ int probes_find(const struct probe_request *request, struct probe_set *out)
 
 /* ---- links */
 
+/* Whether a site is one of the set's first link or, at_return, of the other. */
+static bool is_linked(const struct probe_set *set, const struct probe_site *site, bool at_return)
+{
+	if (at_return)
+		return site->where == PROBE_CALL;
+	return set->links != PROBE_SESSION || site->where != PROBE_CALL;
+}
+
+/*
+ * A session is for calls whose return is wanted, and for nothing else. Where another process runs
+ * the same code and is probed by a link of its own, the kernel takes a session for one that wants
+ * the return: at a place behind the function's start it would then overwrite a saved register.
+ */
 static int attach_multi_sites(struct probe_set *set, bool at_return)
 {
 	uint64_t offsets[PROBES_MAX], cookies[PROBES_MAX];
-	bool session = set->links == PROBE_SESSION;
+	bool session = at_return && set->links == PROBE_SESSION;
 	struct multi_attr attr = {
 		.program = (uint32_t)bpf_program__fd(at_return ? set->at_return : set->entry),
 		.attach_type = session ? ATTACH_SESSION : ATTACH_MULTI,
@@ -299,7 +319,7 @@ static int attach_multi_sites(struct probe_set *set, bool at_return)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", set->file);
 	attr.path = address_of(path);
 	for (size_t i = 0; i < set->count; i++) {
-		if (at_return && set->sites[i].where != PROBE_CALL)
+		if (!is_linked(set, &set->sites[i], at_return))
 			continue;
 		offsets[attr.count] = set->sites[i].file_offset;
 		cookies[attr.count++] = set->sites[i].id;
@@ -313,13 +333,11 @@ static int attach_multi_sites(struct probe_set *set, bool at_return)
 	return 0;
 }
 
+/* Returns first: a call that is seen to begin is also seen to end. */
 static int attach_multi(struct probe_set *set)
 {
-	int err = 0;
+	int err = attach_multi_sites(set, true);
 
-	/* Returns first: a call that is seen to begin is also seen to end. */
-	if (set->links != PROBE_SESSION)
-		err = attach_multi_sites(set, true);
 	return err ? err : attach_multi_sites(set, false);
 }
 

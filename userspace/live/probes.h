@@ -26,7 +26,8 @@ struct target;
  *	SEC("?uretprobe") jvs_native_return
  *	SEC("?uprobe")	  jvs_native_entry_multi   kernel 6.6 and later
  *	SEC("?uretprobe") jvs_native_return_multi
- *	SEC("?uprobe")	  jvs_native_session	   both in one; 1 at entry: no return is wanted
+ *	SEC("?uprobe")	  jvs_native_session	   both in one, for calls whose return is wanted;
+ *						   1 at entry: it is not
  *
  * Where only single links exist each probe has its own, and detaching takes 0.1 s a link.
  */
