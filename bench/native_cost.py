@@ -22,6 +22,8 @@ ROUNDS = 6
 FIRST_S = 5
 EXACT = ("-e", "native", "--max-overhead", "none")
 
+BYSTANDER = "exact of another JVM"
+
 # Of a quiet machine, where async-profiler is not there to be run beside ours.
 PUBLISHED_EXACT = 1.25
 
@@ -36,6 +38,7 @@ KINDS = {
     "null": (None, None),
     "exact": (None, EXACT),
     "default": (None, ("-e", "native")),
+    BYSTANDER: (None, EXACT),
     "NMT summary": (lambda run: "-XX:NativeMemoryTracking=summary", None),
     "NMT detail": (lambda run: "-XX:NativeMemoryTracking=detail", None),
     "async-profiler nativemem": (agent, None),
@@ -52,7 +55,8 @@ def used_ns(jdk, classes, kind):
         jvm.ready()
         if arguments:
             path = run.output()
-            scope = run.scope("-p", jvm.pid, *arguments, "-f", path, "-q")
+            recorded = run.java("Idle") if kind == BYSTANDER else jvm
+            scope = run.scope("-p", recorded.pid, *arguments, "-f", path, "-q")
             run.wait_recording(scope)
         before = cputime.process_cpu_ns(jvm.pid)
         jvm.go()
@@ -62,6 +66,8 @@ def used_ns(jdk, classes, kind):
             return used, None
         scope.signal(2)
         counts = run.finish(scope, path).raw["native"]["counts"][0]
+        if kind == BYSTANDER:
+            return used, None
         expect(counts["allocations"] > 0, "nothing was recorded: %s" % counts)
         return used, counts["run_ns"] / 1e3 / counts["allocations"]
     finally:
@@ -85,6 +91,9 @@ def bench_native(jdk, classes, count, say):
             jdk, ROUNDS, kind, medians[kind], count, min(ratios[kind]), max(ratios[kind]),
             "" if in_bpf[kind][0] is None else "; %.2f us in BPF a block" % statistics.median(
                 in_bpf[kind])))
+    others, low, high = medians[BYSTANDER], min(ratios["null"]), max(ratios["null"])
+    say("%s: goal of a bystander: %.3f <= %.3f <= %.3f: %s" % (
+        jdk, low, others, high, "met" if low <= others <= high else "missed"))
     bar = medians.get("async-profiler nativemem", PUBLISHED_EXACT)
     say("%s: goal of exact: %.3f < %.3f: %s" % (
         jdk, medians["exact"], bar, "met" if medians["exact"] < bar else "missed"))
