@@ -9,6 +9,7 @@ Parts (all when none is named):
   sample    time in BPF per sample, by depth of the stack
   own       own CPU over 30 s at 99 Hz after start-up, resident memory, BPF maps
   start     time from the start of the command to the first sample
+  detach    time until all probes of a recording are gone, with all that is recorded by default
   overhead  CPU time of the same work with and without a profiler, in interleaved pairs: nothing
             (the null pairs), ours at 99 and 997 Hz, JFR with its profile settings, and
             async-profiler at 10 and 1 ms when ASPROF names its program
@@ -20,6 +21,7 @@ Every figure is printed beside its goal; the exit status says only whether measu
 """
 import argparse
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -120,6 +122,34 @@ def bench_start(jdk, times=9):
         run.close()
 
 
+# ---- the end
+
+GIVEN_UP = re.compile(r"probes: (\d+) links were given up in ([\d.]+) ms")
+
+
+def bench_detach(jdk, rounds=9):
+    run = Run(jdk, "detach")
+    try:
+        jvm = run.java("MixShares", 120)
+        time.sleep(2)
+        took, links = [], set()
+        for _ in range(rounds):
+            path = run.output()
+            scope = run.scope("-p", jvm.pid, "-d", 2, "-f", path, "--no-progress", "-v")
+            run.finish(scope, path)
+            found = next(filter(None, map(GIVEN_UP.search, scope.err)), None)
+            if not found:
+                say("%s: detach: not measured: this kernel has single links alone" % jdk)
+                return
+            links.add(int(found[1]))
+            took.append(float(found[2]))
+        say("%s: %s links were gone after %.0f ms, median of %d, at most %.0f "
+            "(goal: at most 100)" % (jdk, "/".join(map(str, sorted(links))),
+                                     statistics.median(took), len(took), max(took)))
+    finally:
+        run.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -141,7 +171,7 @@ def main():
     compile_bench(found[0])
     say("bench: %s, %d cores, load average %.1f before the first measurement" % (
         os.uname().release, os.cpu_count(), os.getloadavg()[0]))
-    parts = options.parts or ["sample", "own", "start", "overhead", "native", "long"]
+    parts = options.parts or ["sample", "own", "start", "detach", "overhead", "native", "long"]
     for jdk in found:
         for part in parts:
             if part == "overhead":
@@ -151,7 +181,8 @@ def main():
             elif part == "long":
                 bench_long(jdk, CLASSES, options.turns, say)
             else:
-                {"sample": bench_sample, "own": bench_own, "start": bench_start}[part](jdk)
+                {"sample": bench_sample, "own": bench_own, "start": bench_start,
+                 "detach": bench_detach}[part](jdk)
     return 0
 
 

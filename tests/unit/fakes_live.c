@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "target/maps.h"
@@ -272,6 +274,31 @@ long __wrap_syscall(long number, ...)
 FAKE(int, epoll_ctl, int epoll, int op, int fd, struct epoll_event *event)
 {
 	return fakes.cpus_text ? 0 : __real_epoll_ctl(epoll, op, fd, event);
+}
+
+/* As in the kernel, where many that are closed at the same time wait as long as one. */
+#define CLOSE_SECONDS 5
+
+FAKE(int, close, int fd)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t came = PTHREAD_COND_INITIALIZER;
+	struct timespec end;
+
+	if (fd < FAKE_LINK_FD || fd >= FAKE_LINK_FD + (int)fakes.links)
+		return __real_close(fd);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += CLOSE_SECONDS;
+	pthread_mutex_lock(&lock);
+	fakes.closing++;
+	pthread_cond_broadcast(&came);
+	while (fakes.closing < fakes.links)
+		if (pthread_cond_timedwait(&came, &lock, &end)) {
+			fakes.closing--;
+			break;
+		}
+	pthread_mutex_unlock(&lock);
+	return 0;
 }
 
 struct fake_link {

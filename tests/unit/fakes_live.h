@@ -28,8 +28,9 @@ struct fake_map {
 	size_t updates;
 };
 
-#define FAKE_MAP_FD 1000000 /* of maps[0]; the others follow */
-#define FAKE_MAPS   4
+#define FAKE_MAP_FD  1000000 /* of maps[0]; the others follow */
+#define FAKE_MAPS    4
+#define FAKE_LINK_FD (FAKE_MAP_FD + FAKE_MAPS)
 
 struct fakes {
 	struct fake_map maps[FAKE_MAPS];
@@ -62,6 +63,11 @@ struct fakes {
 	int event_fd[FAKE_CPUS];     /* of the last event opened */
 	unsigned int attached, destroyed;
 	bool refuse_attach;
+
+	/* multi links, FAKE_LINK_FD and the next ones: closing one takes until so many are closed
+	 */
+	unsigned int links;
+	unsigned int closing; /* most at one time */
 };
 extern struct fakes fakes;
 

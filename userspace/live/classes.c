@@ -229,6 +229,13 @@ static void target_free(struct class_target *t)
 	*t = (struct class_target){ 0 };
 }
 
+void classes_give_up(struct classes *classes, struct probes_leaving *leaving)
+{
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
+		for (int set = 0; set < CLASS_SETS; set++)
+			probes_leave(&classes->targets[i].sets[set], leaving);
+}
+
 void classes_close(struct classes *classes)
 {
 	if (!classes)

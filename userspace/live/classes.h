@@ -151,6 +151,9 @@ int classes_open(struct bpf_object *object, const struct trie *trie, double max_
 		 struct classes **out);
 void classes_close(struct classes *classes);
 
+/* From now on nothing is probed any more: the links go to those that are given up. */
+void classes_give_up(struct classes *classes, struct probes_leaving *leaving);
+
 /* Attaches to a target's libjvm, once. Failures are logged; the recording goes on without. */
 void classes_attach(struct classes *classes, const struct process *p, struct image *image,
 		    const struct mapping *mapping);

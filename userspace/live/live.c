@@ -242,6 +242,7 @@ void live_close(struct live *live)
 	bpf_link__destroy(live->switch_link);
 	native_close(live->native);
 	classes_close(live->classes);
+	probes_wait(&live->leaving);
 	sideband_close(&live->sideband);
 	if (live->tables.targets) {
 		for (uint32_t i = 0; i < live->process_count; i++)

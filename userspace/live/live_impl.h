@@ -38,7 +38,8 @@ struct live {
 	struct decoder decoder;
 	struct native *native;	 /* owned; NULL: native memory is not recorded */
 	struct classes *classes; /* owned; NULL: class loads are not recorded */
-	struct recording *rec;	 /* while live_poll drains */
+	struct probes_leaving leaving;
+	struct recording *rec; /* while live_poll drains */
 	struct pace pace;
 	struct paced ring_pace;
 	uint64_t ring_ns;    /* CLOCK_MONOTONIC, when the ring was due last */

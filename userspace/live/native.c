@@ -152,6 +152,16 @@ static void unmap(void *at, size_t size)
 		munmap(at, size);
 }
 
+void native_give_up(struct native *native, struct probes_leaving *leaving)
+{
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++) {
+		for (int set = 0; set < NATIVE_SETS; set++)
+			probes_leave(&native->targets[i].sets[set], leaving);
+		for (int set = 0; set < MAPPING_SETS; set++)
+			probes_leave(&native->mappings.targets[i].sets[set], leaving);
+	}
+}
+
 void native_close(struct native *native)
 {
 	if (!native)

@@ -118,6 +118,9 @@ int native_open(struct bpf_object *object, const struct native_options *options,
 		struct native **out);
 void native_close(struct native *native);
 
+/* From now on nothing is probed any more: the links go to those that are given up. */
+void native_give_up(struct native *native, struct probes_leaving *leaving);
+
 /*
  * Attaches to a target's libjvm and libc, as soon as they are mapped; once. Failures are logged,
  * and the recording goes on without.

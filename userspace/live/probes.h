@@ -2,6 +2,7 @@
 #ifndef JVMSCOPE_PROBES_H
 #define JVMSCOPE_PROBES_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -137,6 +138,35 @@ void probes_detach(struct probe_set *set);
  * after the return, and the process does not end before.
  */
 void probes_free(struct probe_set *set);
+
+/*
+ * Links of all targets that are given up at the end, all at the same time: the kernel makes each
+ * wait until nobody runs what it held, and many wait as long as one. A zeroed struct is empty.
+ */
+#define PROBES_LEAVING_THREADS 64
+
+struct probes_leaving {
+	int *links; /* owned; descriptors of multi links */
+	size_t count;
+	size_t capacity;
+	size_t next; /* the first that no thread has taken */
+	pthread_t threads[PROBES_LEAVING_THREADS];
+	size_t thread_count;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t end_ns;   /* when the last one so far was gone */
+};
+
+/*
+ * Moves a set's links there and frees the set. One with single links is left as it is: they take
+ * seconds, and are closed when the report is written.
+ */
+void probes_leave(struct probe_set *set, struct probes_leaving *leaving);
+
+/* Begins to close the links that were moved there. Once. */
+void probes_close(struct probes_leaving *leaving);
+
+/* Waits until all links are gone: then no probe costs anything any more. */
+void probes_wait(struct probes_leaving *leaving);
 
 /* What a hit costs on this machine beside its program, nanoseconds: tried on a function of ours. */
 double probes_trap_ns(const struct bpf_object *object, const char *group, enum probe_links links);

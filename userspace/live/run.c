@@ -547,9 +547,20 @@ static void stop_targets(struct live *live, struct recording *rec)
 	rec_meta(rec)->end_time_ns = epoch_now();
 }
 
+/* While files are written: their targets need not wait for that. */
+static void give_up_probes(struct live *live)
+{
+	if (live->native)
+		native_give_up(live->native, &live->leaving);
+	if (live->classes)
+		classes_give_up(live->classes, &live->leaving);
+	probes_close(&live->leaving);
+}
+
 int live_stop(struct live *live, struct recording *rec)
 {
 	stop_targets(live, rec);
+	give_up_probes(live);
 	clock_detach(&live->clock);
 	bpf_link__destroy(live->switch_link);
 	live->switch_link = NULL;
