@@ -405,7 +405,16 @@ static void write_profile(struct document *doc, const uint32_t *order, size_t fi
 	json_map_end(json);
 }
 
-/* Counting sort: totals by metric and JVM, otherwise in their order. ends[group] is set. */
+/* What was all taken back says nothing: memory that was freed, or that lives and is withheld. */
+static bool is_empty(const struct rec_total *total)
+{
+	return !total->count && !total->value;
+}
+
+/*
+ * Counting sort: totals by metric and JVM, otherwise in their order, without those that are empty.
+ * ends[group] is set.
+ */
 static void sort_totals(const struct recording *rec, size_t *ends, uint32_t *order)
 {
 	size_t jvms = (size_t)rec_jvm_count(rec) + 1;
@@ -413,7 +422,7 @@ static void sort_totals(const struct recording *rec, size_t *ends, uint32_t *ord
 	const struct rec_total *totals = rec_totals(rec, &count);
 
 	for (size_t i = 0; i < count; i++)
-		ends[totals[i].key.metric * jvms + totals[i].key.jvm]++;
+		ends[totals[i].key.metric * jvms + totals[i].key.jvm] += !is_empty(&totals[i]);
 	for (size_t group = 0; group < REC_METRIC_NR * jvms; group++) {
 		size_t in_group = ends[group];
 
@@ -421,7 +430,9 @@ static void sort_totals(const struct recording *rec, size_t *ends, uint32_t *ord
 		sum += in_group;
 	}
 	for (size_t i = 0; i < count; i++)
-		order[ends[totals[i].key.metric * jvms + totals[i].key.jvm]++] = (uint32_t)i;
+		if (!is_empty(&totals[i]))
+			order[ends[totals[i].key.metric * jvms + totals[i].key.jvm]++] =
+				(uint32_t)i;
 }
 
 static void write_profiles(struct document *doc)

@@ -109,7 +109,7 @@ static void put_types(struct document *doc)
 	const struct rec_total *totals = rec_totals(doc->rec, &count);
 
 	for (size_t i = 0; i < count; i++)
-		used[totals[i].key.metric] = true;
+		used[totals[i].key.metric] |= totals[i].count || totals[i].value;
 	for (int metric = 0; metric < REC_METRIC_NR; metric++) {
 		const struct rec_metric_info *info = rec_metric_info((enum rec_metric)metric);
 		char name[64] = "samples";

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Native memory: what a program allocates is booked at the site that did, to the byte."""
 import os
+import gzip
 import re
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from harness import SCOPE, Jvm, Skip, expect, wait_until
+from recording import Recording
 from suite import test
 
 EXACT = ("-e", "native", "--max-overhead", "none")
@@ -285,10 +287,27 @@ def native_small_map(run):
         recording.quality["own_map_bytes"] / 1048576, default / 1048576))
 
 
+def check_withheld(run, recording, collapsed, jfr, pprof, nmt):
+    """What lives is in no output."""
+    expect(any(recording.samples("native_alloc")), "nothing was allocated")
+    expect(not any(recording.samples("native_live")), "in JSON")
+    expect(not collapsed.read_text(encoding="utf-8"), "in collapsed stacks")
+    names = gzip.decompress(pprof.read_bytes())
+    expect(b"native_alloc" in names and b"native_live" not in names, "in pprof")
+    expect("What lives is not known" in nmt.read_text(encoding="utf-8"), "in the detail report")
+    path = run.output()
+    expect(run.scope("convert", jfr, "-o", path).wait(30) == 0, "the JFR file is not read")
+    from_jfr = Recording(path)
+    expect(any(from_jfr.samples("native_alloc")) and not any(from_jfr.samples("native_live")), "in JFR")
+
+
 @test("native budget", each_jdk=False)
 def native_budget(run):
     jvm = run.java("AllocStorm", 20, 2, wait=True, hold=60)
-    recording, truth = run.record_all(jvm, "-e", "native", "--max-overhead", "2")
+    others = [run.output(suffix) for suffix in (".collapsed", ".jfr", ".pb.gz", ".nmt.txt")]
+    recording, truth = run.record_all(jvm, "-e", "native", "--max-overhead", "2", "--metric",
+                                      "native_live", *(word for path in others
+                                                       for word in ("-f", path)))
     sites = Sites(recording)
     budget = sites.budget
     expect(budget["state"] in ("slices", "counters", "detached"), "%s" % budget)
@@ -297,6 +316,7 @@ def native_budget(run):
     expect(recording.raw["budget"]["events"], "no change of the state was told")
     expect(not budget["live_known"] and all(site["live_bytes"] is None for site in sites.raw["sites"]),
            "what lives is told, though it is not known")
+    check_withheld(run, recording, *others)
     run.note("%s, %.2f %%, %d blocks a second" % (budget["state"], budget["total_cost_pct"],
                                                   truth["ops_per_s"]))
 

@@ -3,6 +3,7 @@
 
 #include "jfr/jfr_fill.h"
 #include "jfr/jfr_write.h"
+#include "model/native.h"
 #include "unit/rec_random.h"
 #include "unit/unit.h"
 
@@ -158,6 +159,31 @@ static struct recording *read_back(void)
 	return rec;
 }
 
+enum { LIVE_COUNT, LIVE_SIZE };
+
+static void on_site(void *ctx, const struct jfr_item *e)
+{
+	int64_t *said = ctx;
+
+	said[LIVE_COUNT] = jfr_number(e, LIVE_COUNT);
+	said[LIVE_SIZE] = jfr_number(e, LIVE_SIZE);
+}
+
+/* What the file says last of the only site: how much of it lives. */
+static void read_live(int64_t said[2])
+{
+	static const struct jfr_want want = { .type = "jvmscope.NativeAllocation",
+					      .fields = { "liveCount", "liveSize" },
+					      .on_event = on_site };
+	const struct jfr_visitor visitor = { .wants = &want, .want_count = 1 };
+	struct jfr_result result;
+	struct jfr_input in;
+
+	jfr_input_memory(bytes, size, &in);
+	ASSERT_INT(jfr_each_event(&in, &visitor, said, &result), 0);
+	jfr_input_close(&in);
+}
+
 static int64_t sum(const struct recording *rec, enum rec_metric metric)
 {
 	size_t count;
@@ -207,6 +233,37 @@ static void events_add_up_to_what_was_allocated_and_lives(void)
 		free(bytes);
 		setup();
 	}
+}
+
+/* Probes were taken off: who reads the file is told nothing of what lives, also not of before. */
+static void what_lives_is_withheld_where_it_is_not_known(void)
+{
+	static struct mallocs m;
+	struct sites s = begin();
+	struct recording *rec;
+	int64_t said[2] = { 0 };
+
+	rec_native_budget(s.rec, 1)->live_known = true;
+	add(&s, 1, 800, 0);
+	end_segment(&s);
+	read_live(said);
+	ASSERT_INT(said[LIVE_COUNT], 100);
+	ASSERT_INT(said[LIVE_SIZE], 800);
+	rec_native_budget(s.rec, 1)->live_known = false;
+	/* As the totals are told then: see live/native_accounts.c. */
+	add(&s, 1, 80, 880);
+	end_segment(&s);
+	read_live(said);
+	ASSERT_INT(said[LIVE_COUNT], INT64_MIN);
+	ASSERT_INT(said[LIVE_SIZE], INT64_MIN);
+	read_mallocs(&m);
+	ASSERT_INT(m.allocated, 880);
+	ASSERT_INT(m.live, 0);
+	rec = read_back();
+	ASSERT_INT(sum(rec, REC_NATIVE_ALLOC), 880);
+	ASSERT_INT(sum(rec, REC_NATIVE_LIVE), 0);
+	rec_free(rec);
+	finish(&s);
 }
 
 /* A piece comes back smaller than it was freed: taken from what is allocated next. */
@@ -273,6 +330,8 @@ static void a_site_that_grows_for_long_can_shrink_by_what_is_young(void)
 }
 
 static CU_TestInfo tests[] = {
+	{ "what lives is withheld where it is not known",
+	  what_lives_is_withheld_where_it_is_not_known },
 	{ "events add up to what was allocated and lives",
 	  events_add_up_to_what_was_allocated_and_lives },
 	{ "a part of a piece that is freed is made up for",

@@ -98,7 +98,31 @@ static void a_place_that_is_given_on_begins_anew(void)
 	ASSERT_INT(row_of(process.rec_jvm)->allocated_bytes, 700);
 }
 
+static int64_t total(enum rec_metric metric)
+{
+	size_t count;
+	const struct rec_total *totals = rec_totals(rec, &count);
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += totals[i].key.metric == metric ? totals[i].value : 0;
+	return bytes;
+}
+
+static void what_lives_is_withheld_once_it_is_lost(void)
+{
+	book(1, 3, 10, 1000);
+	native_finish(native, &decoder, &process, rec);
+	ASSERT_INT(total(REC_NATIVE_LIVE), 1000);
+	native->targets[3].live_lost = true;
+	sites[1].allocated_bytes = 1500;
+	native_finish(native, &decoder, &process, rec);
+	ASSERT_INT(total(REC_NATIVE_ALLOC), 1500);
+	ASSERT_INT(total(REC_NATIVE_LIVE), 0);
+}
+
 static CU_TestInfo tests[] = {
+	{ "what lives is withheld once it is lost", what_lives_is_withheld_once_it_is_lost },
 	{ "accounts are of their target", accounts_are_of_their_target },
 	{ "a place that is given on begins anew", a_place_that_is_given_on_begins_anew },
 	CU_TEST_INFO_NULL,

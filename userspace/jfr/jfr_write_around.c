@@ -10,7 +10,6 @@
 
 #define NS_PER_MS	1000000
 #define NS_PER_SECOND	1000000000ull
-#define NOT_KNOWN	INT64_MIN /* shown as N/A */
 #define FOR_EVER	INT64_MAX
 #define RECORDING_ID	1
 #define ROWS_AT_LEAST	64
@@ -69,7 +68,7 @@ static void put_active_recording(struct jfr_writer *w)
 	jfr_put_byte(&w->bytes, 1); /* to disk */
 	put_long(w, options->max_age_ns ? (int64_t)(options->max_age_ns / NS_PER_MS) : FOR_EVER);
 	put_long(w, FOR_EVER); /* flush interval */
-	put_long(w, options->max_bytes ? (int64_t)options->max_bytes : NOT_KNOWN);
+	put_long(w, options->max_bytes ? (int64_t)options->max_bytes : JFR_NOT_KNOWN);
 	put_long(w, w->epoch_ns / NS_PER_MS);
 	put_long(w, FOR_EVER);
 	end(w, at);

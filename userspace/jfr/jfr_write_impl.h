@@ -10,6 +10,8 @@
 #include "model/classes.h"
 #include "model/table.h"
 
+#define JFR_NOT_KNOWN INT64_MIN /* shown as N/A */
+
 /* Inside of the writer, for jfr_write*.c only. */
 
 /* Samples of one thread in the current segment, by where the leaf was. */

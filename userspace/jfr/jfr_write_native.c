@@ -5,6 +5,7 @@
 
 #include "jfr/jfr_events.h"
 #include "jfr/jfr_write_impl.h"
+#include "model/native.h"
 
 /*
  * Native memory, site by site: a segment has what changed at each site, not each block.
@@ -17,6 +18,9 @@
  * - where less lives, the youngest pieces are freed, and a smaller one makes up for what is then
  *   too much freed,
  * - what was allocated beside that did not stay: one Malloc with its Free.
+ *
+ * Where what lives is withheld the totals say that nothing does, so every Malloc gets its Free, and
+ * NativeAllocation says JFR_NOT_KNOWN.
  */
 
 #define PIECES_MAX 64 /* of a site that can still be freed; what grew before stays */
@@ -104,10 +108,16 @@ static size_t begin(struct jfr_writer *w, enum jfr_type_id type, int64_t time_ns
 
 /* ---- jvmscope.NativeAllocation */
 
+static void put_live(struct jfr_writer *w, int64_t value, bool known)
+{
+	jfr_put_long(&w->bytes, (uint64_t)(known ? value : JFR_NOT_KNOWN));
+}
+
 static void put_site(struct jfr_writer *w, const struct recording *rec,
 		     const struct jfr_native_site *site, int64_t end_ns)
 {
 	const struct rec_jvm *jvm = rec_jvm_get(rec, site->jvm);
+	bool live_known = rec_native_live_known(rec, site->jvm);
 	uint32_t stack = jfr_pools_stack(w->pools, rec, site->stack);
 	size_t at = begin(w, JFR_NATIVE_ALLOCATION, end_ns, stack);
 
@@ -115,8 +125,8 @@ static void put_site(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_long(&w->bytes, jvm ? (uint64_t)jvm->pid : 0);
 	jfr_put_long(&w->bytes, (uint64_t)site->now.blocks - (uint64_t)site->said.blocks);
 	jfr_put_long(&w->bytes, (uint64_t)site->now.bytes - (uint64_t)site->said.bytes);
-	jfr_put_long(&w->bytes, (uint64_t)site->now.live_blocks);
-	jfr_put_long(&w->bytes, (uint64_t)site->now.live_bytes);
+	put_live(w, site->now.live_blocks, live_known);
+	put_live(w, site->now.live_bytes, live_known);
 	jfr_end_event(&w->bytes, at);
 }
 

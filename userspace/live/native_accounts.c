@@ -174,18 +174,23 @@ static void tell_total(struct recording *rec, const struct rec_key *key, struct 
 	known->told_bytes[which] = now[1];
 }
 
+/* live_known false: what lives is withheld, also what of it was told before. */
 static void tell_totals(struct recording *rec, const struct rec_native_site *site,
-			struct native_site *known)
+			struct native_site *known, bool live_known)
 {
 	struct rec_key key = { .metric = REC_NATIVE_ALLOC,
 			       .jvm = site->jvm,
 			       .stack = site->stack,
 			       .label = site->tag };
 	const int64_t allocated[2] = { site->allocated_blocks, site->allocated_bytes };
-	const int64_t live[2] = { rec_native_live_blocks(site), rec_native_live_bytes(site) };
+	int64_t live[2] = { 0 };
 
 	if (site->use != REC_NATIVE_HEAP)
 		return;
+	if (live_known) {
+		live[0] = rec_native_live_blocks(site);
+		live[1] = rec_native_live_bytes(site);
+	}
 	tell_total(rec, &key, known, 0, allocated);
 	key.metric = REC_NATIVE_LIVE;
 	tell_total(rec, &key, known, 1, live);
@@ -270,7 +275,7 @@ static void tell_site(struct native *native, const struct process *p, struct rec
 	row->error_bytes = sqrt((double)from->variance * JVS_NATIVE_VARIANCE);
 	/* Totals do not move: one that was told without its stack would stay so. */
 	if (known->stack || !from->stack || !native->waits)
-		tell_totals(rec, row, known);
+		tell_totals(rec, row, known, !t->live_lost);
 	known->id = rec_native_site(rec, row);
 	rec_native_calls_add(rec, chain ? chain : &unknown, row);
 }
