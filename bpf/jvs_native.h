@@ -63,8 +63,9 @@ struct jvs_native_site {
 _Static_assert(sizeof(struct jvs_native_site) == 72, "no holes");
 #define JVS_NATIVE_VARIANCE 4096u /* bytes squared */
 
-#define JVS_NATIVE_SITES 32768	/* site 0 is not used */
-#define JVS_NATIVE_LIVE	 262144 /* blocks; sized again at load */
+#define JVS_NATIVE_SITES  32768	      /* site 0 is not used; sized again at load */
+#define JVS_NATIVE_NOBODY 0xffffffffu /* target of a site that waits to be used again */
+#define JVS_NATIVE_LIVE	  262144      /* blocks; sized again at load */
 
 struct jvs_native_site_key {
 	__u64 stack;

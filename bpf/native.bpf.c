@@ -271,28 +271,39 @@ __attribute__((noinline)) int jvs_native_begin(struct jvs_native_call *call)
 
 /* ---- sites */
 
+/* A place for one more: one that was given back, else one that never was used; 0: there is none. */
+static __always_inline __u32 free_place(void)
+{
+	__u32 zero = 0, id = 0;
+	__u64 *sites;
+
+	if (!bpf_map_pop_elem(&jvs_native_free_sites, &id))
+		return id;
+	sites = bpf_map_lookup_elem(&jvs_native_site_count, &zero);
+	if (!sites || *sites >= jvs_native_max_sites - 1)
+		return 0;
+	return __sync_fetch_and_add(sites, 1) + 1;
+}
+
 static __always_inline __u32 new_site(const struct jvs_native_site_key *key)
 {
-	__u32 zero = 0, id, *other;
-	__u64 *sites = bpf_map_lookup_elem(&jvs_native_site_count, &zero);
-	struct jvs_native_site *site;
+	__u32 id = free_place(), *other;
+	struct jvs_native_site *site = id ? site_at(id) : NULL;
 
-	if (!sites || *sites >= JVS_NATIVE_SITES - 1)
-		return 0;
-	id = __sync_fetch_and_add(sites, 1) + 1;
-	site = site_at(id);
 	if (!site)
 		return 0;
-	/* One that another CPU has just made is taken; this place then stays empty. */
-	if (bpf_map_update_elem(&jvs_native_site_ids, key, &id, BPF_NOEXIST)) {
-		other = bpf_map_lookup_elem(&jvs_native_site_ids, key);
-		return other ? *other : 0;
-	}
 	site->target = key->target;
 	site->tag = key->tag;
 	site->use = key->use;
 	site->stack = key->stack;
-	return id;
+	if (!bpf_map_update_elem(&jvs_native_site_ids, key, &id, BPF_NOEXIST))
+		return id;
+	/* One that another CPU has just made is taken. */
+	site->stack = 0;
+	site->target = JVS_NATIVE_NOBODY;
+	bpf_map_push_elem(&jvs_native_free_sites, &id, BPF_ANY);
+	other = bpf_map_lookup_elem(&jvs_native_site_ids, key);
+	return other ? *other : 0;
 }
 
 /* ---- blocks */

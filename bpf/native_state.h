@@ -36,6 +36,15 @@ struct {
 	__type(value, struct jvs_native_site);
 } jvs_native_sites SEC(".maps");
 
+/* Places of sites whose program has ended: userspace puts them in, all 0, to be used again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, JVS_NATIVE_SITES);
+	__type(value, __u32);
+} jvs_native_free_sites SEC(".maps");
+
+const volatile __u32 jvs_native_max_sites = JVS_NATIVE_SITES; /* as the maps are sized */
+
 /* How many sites there are, the unused first one included. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -28,7 +28,7 @@ _jvmscope_options() {
 	case $1 in
 	record)
 		echo "$common -p --pid --all -d --duration -f --file --format -e --events
-			--max-overhead -F --frequency --max-depth --cpu-event --ring-size --live-blocks --chunk --max-size
+			--max-overhead -F --frequency --max-depth --cpu-event --ring-size --live-blocks --native-sites --chunk --max-size
 			--max-age --trie --filter
 			--metric --threads --lines --annotate --strict --no-progress --color --"
 		;;
@@ -64,6 +64,7 @@ _jvmscope_values() {
 	--max-depth) echo '1024 2048 8192' ;;
 	--ring-size) echo '8M 16M 32M' ;;
 	--live-blocks) echo '65536 262144 1048576' ;;
+	--native-sites) echo '8192 32768 131072' ;;
 	--chunk) echo '1s 10s 1m' ;;
 	--max-size) echo '100M 250M 1G' ;;
 	--max-age) echo '10m 1h 6h' ;;

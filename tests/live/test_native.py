@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Native memory: what a program allocates is booked at the site that did, to the byte."""
-import os
 import gzip
+import os
 import re
 import signal
 import subprocess
@@ -20,11 +20,12 @@ HELD = ("leak", "grow", "shrink", "huge")
 class Sites:
     """The section "native" of a recording."""
 
-    def __init__(self, recording):
+    def __init__(self, recording, jvm=0):
         self.recording = recording
-        self.raw = recording.raw["native"]
-        self.counts = self.raw["counts"][0]
-        self.budget = recording.raw["budget"]["jvms"][0]
+        self.raw = dict(recording.raw["native"])
+        self.raw["sites"] = [site for site in self.raw["sites"] if site["jvm"] == jvm]
+        self.counts = self.raw["counts"][jvm]
+        self.budget = recording.raw["budget"]["jvms"][jvm]
 
     def methods(self, site):
         if site["stack"] is None:
@@ -123,6 +124,35 @@ def native_sites_started(run):
         expect(other[name]["live_bytes"] == size, "%s: %s" % (name, dict(other[name])))
     # Nothing was there before: all frees are of known blocks.
     expect(sites.counts["unknown_frees"] == 0, "%s" % sites.counts)
+
+
+@test("native sites of JVMs that end", quick=True, each_jdk=False)
+def native_sites_ended(run):
+    """More JVMs than have a place for their sites at once, one after the other."""
+    limit = 768
+    jvms = [run.java("UnsafeSites", wait=True, hold=60) for _ in range(8)]
+    path = run.output()
+    pids = (word for jvm in jvms for word in ("-p", jvm.pid))
+    scope = run.scope(*pids, "-f", path, "--no-progress", "--native-sites", limit, *EXACT)
+    run.wait_recording(scope)
+    truths = []
+    for jvm in jvms:
+        jvm.go()
+        truths.append(jvm.truth())
+        time.sleep(0.5)  # its frames get their names
+        jvm.signal(signal.SIGKILL)
+        jvm.wait(30)
+        time.sleep(2.2)  # its places rest
+    recording = run.finish(scope, path)
+    used = 0
+    for number, (jvm, truth) in enumerate(zip(jvms, truths)):
+        expect(recording.jvms[number]["pid"] == jvm.pid, "%s" % recording.jvms)
+        sites = Sites(recording, number)
+        expect(sites.counts["sites_full"] == 0, "%s" % sites.counts)
+        check_sites(sites, truth, run.jdk)
+        used += len(sites.raw["sites"])
+    expect(used > 2 * limit, "only %d sites: all of them have a place at once" % used)
+    run.note("%d sites of 8 JVMs in %d places" % (used, limit))
 
 
 @test("native sites after the truth")

@@ -222,6 +222,10 @@ static void reads_how_many_blocks_are_followed(void)
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --live-blocks 4096"), 0);
 	ASSERT_INT(options.live_blocks, 4096);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --live-blocks 1000"), -EINVAL);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --native-sites 2048"), 0);
+	ASSERT_INT(options.sites, 2048);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --native-sites 63"), -EINVAL);
+	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --native-sites 1048577"), -EINVAL);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 --live-blocks 16777217"), -EINVAL);
 }
 

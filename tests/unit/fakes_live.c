@@ -77,7 +77,9 @@ FAKE(int, bpf_map_update_elem, int fd, const void *key, const void *value, __u64
 
 	if (!map)
 		return __real_bpf_map_update_elem(fd, key, value, flags);
-	memcpy(&number, key, sizeof(number));
+	number = (uint32_t)map->updates;
+	if (key)
+		memcpy(&number, key, sizeof(number));
 	at = row_of(map, number);
 	if (at >= map->capacity) {
 		errno = E2BIG;

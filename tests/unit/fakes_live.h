@@ -18,7 +18,10 @@
 #define FAKE_THREADS  16
 #define FAKE_CPUS     8
 
-/* A BPF hash map of u32 to u64, or of u32 to u32 with the rest 0. */
+/*
+ * A BPF hash map of u32 to u64, or of u32 to u32 with the rest 0. Without a key it is a queue: keys
+ * are the numbers of its updates.
+ */
 struct fake_map {
 	uint32_t keys[FAKE_MAP_ROWS];
 	uint64_t values[FAKE_MAP_ROWS];

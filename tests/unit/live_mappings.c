@@ -51,8 +51,8 @@ static int64_t live_pages(enum rec_native_use use, uint64_t stack)
 {
 	int64_t bytes = 0;
 
-	for (uint32_t id = 1; id <= mappings->sites.count; id++) {
-		const struct mapped_site *site = table_get(&mappings->sites, id);
+	for (uint32_t id = 1; id <= mappings->targets[1].sites.count; id++) {
+		const struct mapped_site *site = table_get(&mappings->targets[1].sites, id);
 
 		if (site->use == use && (!stack || site->stack == stack))
 			bytes += site->bytes - site->freed_bytes;
@@ -99,8 +99,8 @@ static void what_is_committed_has_the_tag_of_its_reservation(void)
 	call(JVS_MAPPING_RESERVE, 100, 50, 1);
 	call(JVS_MAPPING_COMMIT, 110, 5, 2);
 	call(JVS_MAPPING_COMMIT, 500, 5, 2); /* reserved before */
-	for (uint32_t id = 1, seen = 0; id <= mappings->sites.count; id++) {
-		const struct mapped_site *site = table_get(&mappings->sites, id);
+	for (uint32_t id = 1, seen = 0; id <= mappings->targets[1].sites.count; id++) {
+		const struct mapped_site *site = table_get(&mappings->targets[1].sites, id);
 
 		if (site->use != REC_NATIVE_COMMITTED)
 			continue;

@@ -7,9 +7,12 @@
 #include "live/decode.h"
 #include "model/native.h"
 #include "model/recording.h"
+#include "unit/fakes_live.h"
 #include "unit/unit.h"
 
 /* Accounts as the kernel would have them, made by hand: there are no maps behind them. */
+
+#define MAX_SITES 64
 
 static struct jvs_native_control controls[JVS_MAX_TARGETS];
 static struct jvs_native_site *sites;
@@ -26,22 +29,29 @@ static void setup(void)
 	decoder = (struct decoder){ 0 };
 	site_count = 0;
 	native = calloc(1, sizeof(*native));
-	sites = calloc(JVS_NATIVE_SITES, sizeof(*sites));
+	sites = calloc(MAX_SITES, sizeof(*sites));
 	CU_ASSERT_FATAL(native && sites);
 	native->controls = controls;
 	native->sites = sites;
 	native->site_count = &site_count;
-	native->known = calloc(JVS_NATIVE_SITES, sizeof(*native->known));
+	native->max_sites = MAX_SITES;
+	native->known = calloc(MAX_SITES, sizeof(*native->known));
 	native->counts_fd = native->live_fd = native->ids_fd = -1;
 	native->unresolved = 1;
+	fakes_reset();
+	native->free_fd = FAKE_MAP_FD;
+	fakes.maps[0].capacity = FAKE_MAP_ROWS;
+	fakes.maps[0].value_size = sizeof(uint32_t);
 	rec = rec_new();
 	process.rec_jvm = rec_jvm(rec, &(struct rec_jvm){ .pid = 100 });
 }
 
 static void teardown(void)
 {
+	free(native->resting.ids);
 	free(native->known);
 	free(native);
+	fakes_reset();
 	free(sites);
 	rec_free(rec);
 }
@@ -98,6 +108,66 @@ static void a_place_that_is_given_on_begins_anew(void)
 	ASSERT_INT(row_of(process.rec_jvm)->allocated_bytes, 700);
 }
 
+/* Its rows stay as they were when it ended, also when all is told once more. */
+static void one_that_has_ended_stays_in_the_recording(void)
+{
+	book(1, 3, 10, 1000);
+	book(2, 4, 1, 100);
+	native_finish(native, &decoder, &process, rec);
+	native_leave(native, &process);
+	native_finish(native, &decoder, &process, rec);
+	ASSERT_INT(row_of(process.rec_jvm)->allocated_bytes, 1000);
+	ASSERT_INT(sites[1].target, JVS_NATIVE_NOBODY);
+	ASSERT_INT(sites[1].allocated_bytes, 0);
+	ASSERT_INT(sites[2].allocated_bytes, 100);
+}
+
+static void its_places_are_used_again_after_a_rest(void)
+{
+	uint64_t now_ns = 5 * NATIVE_REST_NS;
+
+	book(1, 4, 1, 100);
+	book(1, 3, 10, 1000);
+	book(2, 3, 20, 2000);
+	native_finish(native, &decoder, &process, rec);
+	native_leave(native, &process);
+	native_tick_all(native, &decoder, now_ns);
+	native_tick_all(native, &decoder, now_ns + NATIVE_REST_NS / 2);
+	ASSERT_INT(fakes.maps[0].updates, 0);
+	/* A call that was under way. */
+	sites[2].allocated_blocks = JVS_NATIVE_ONE;
+	native_tick_all(native, &decoder, now_ns + NATIVE_REST_NS);
+	ASSERT_INT(fakes.maps[0].updates, 2);
+	ASSERT_INT(fake_map_get(&fakes.maps[0], 0), 2);
+	ASSERT_INT(fake_map_get(&fakes.maps[0], 1), 3);
+	ASSERT_INT(sites[2].allocated_blocks, 0);
+	native_tick_all(native, &decoder, now_ns + 9 * NATIVE_REST_NS);
+	ASSERT_INT(fakes.maps[0].updates, 2);
+	/* By another JVM, which may have the same place among the targets. */
+	native_forget(native, &process);
+	process.rec_jvm = rec_jvm(rec, &(struct rec_jvm){ .pid = 200 });
+	sites[2] = (struct jvs_native_site){
+		.target = 3, .tag = 7, .allocated_blocks = JVS_NATIVE_ONE, .allocated_bytes = 30
+	};
+	native_finish(native, &decoder, &process, rec);
+	ASSERT_INT(row_of(process.rec_jvm)->allocated_bytes, 30);
+}
+
+/* JVMs that end one after the other, faster than places rest. */
+static void places_come_back_while_others_end(void)
+{
+	uint64_t now_ns = NATIVE_REST_NS;
+
+	for (int i = 0; i < 20; i++) {
+		book(1, 3, 1, 100);
+		native_leave(native, &process);
+		now_ns += NATIVE_REST_NS / 4;
+		native_tick_all(native, &decoder, now_ns);
+	}
+	CU_ASSERT(fakes.maps[0].updates >= 10);
+	CU_ASSERT(fakes.maps[0].updates < 20);
+}
+
 static int64_t total(enum rec_metric metric)
 {
 	size_t count;
@@ -122,6 +192,9 @@ static void what_lives_is_withheld_once_it_is_lost(void)
 }
 
 static CU_TestInfo tests[] = {
+	{ "one that has ended stays in the recording", one_that_has_ended_stays_in_the_recording },
+	{ "its places are used again after a rest", its_places_are_used_again_after_a_rest },
+	{ "places come back while others end", places_come_back_while_others_end },
 	{ "what lives is withheld once it is lost", what_lives_is_withheld_once_it_is_lost },
 	{ "accounts are of their target", accounts_are_of_their_target },
 	{ "a place that is given on begins anew", a_place_that_is_given_on_begins_anew },

@@ -238,6 +238,7 @@ static int open_all(struct record *record)
 		.max_depth = options->max_depth,
 		.ring_bytes = options->ring_bytes,
 		.live_blocks = options->live_blocks,
+		.sites = options->sites,
 		.clock = options->clock,
 		.trie = options->filter == FILTER_OFF ? NULL : &record->trie,
 	};

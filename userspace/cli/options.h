@@ -41,6 +41,8 @@ enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 #define OPTIONS_HZ_DEFAULT	 99	      /* no divisor of the timers programs use */
 #define OPTIONS_OVERHEAD_DEFAULT 2	      /* per cent */
 #define OPTIONS_OVERHEAD_MIN	 0.1
+#define OPTIONS_SITES_MIN	 64
+#define OPTIONS_SITES_MAX	 (1u << 20)
 #define OPTIONS_BLOCKS_MIN	 1024
 #define OPTIONS_BLOCKS_MAX	 (1u << 24)
 #define OPTIONS_EVENTS_DEFAULT \
@@ -64,6 +66,7 @@ struct options {
 	uint32_t max_depth;	       /* frames */
 	uint64_t ring_bytes;
 	uint32_t live_blocks; /* of native memory, followed at once; 0: the default */
+	uint32_t sites;	      /* the same: told apart at once */
 	uint64_t chunk_ns;    /* JFR: how long a chunk is */
 	uint64_t max_bytes;   /* JFR: what is kept; 0: all */
 	uint64_t max_age_ns;  /* the same */

@@ -109,35 +109,53 @@ static void read_calls(const struct process *p, struct recording *rec, const str
 void calls_see(struct calls *calls, const struct process *p, struct recording *rec, uint64_t hash,
 	       const struct raw_stack *raw, uint32_t stack)
 {
-	struct rec_native_chain *chains = calls->chains;
+	struct called_stack *stacks = calls->stacks;
 	uint32_t at, capacity;
 
 	if (calls->count >= CALLS_MAX || map64_get(&calls->by_stack, hash, &at))
 		return;
 	if (calls->count == calls->capacity) {
 		capacity = calls->capacity ? calls->capacity * 2 : 256;
-		chains = reallocarray(chains, capacity, sizeof(*chains));
-		if (!chains)
+		stacks = reallocarray(stacks, capacity, sizeof(*stacks));
+		if (!stacks)
 			return;
-		calls->chains = chains;
+		calls->stacks = stacks;
 		calls->capacity = capacity;
 	}
-	chains[calls->count] = (struct rec_native_chain){ 0 };
+	stacks[calls->count] = (struct called_stack){ .hash = hash, .target = p->index };
 	if (map64_set(&calls->by_stack, hash, calls->count))
 		return;
-	read_calls(p, rec, raw, stack, &chains[calls->count++]);
+	read_calls(p, rec, raw, stack, &stacks[calls->count++].chain);
 }
 
 const struct rec_native_chain *calls_of(const struct calls *calls, uint64_t hash)
 {
 	uint32_t at;
 
-	return map64_get(&calls->by_stack, hash, &at) ? &calls->chains[at] : NULL;
+	return map64_get(&calls->by_stack, hash, &at) ? &calls->stacks[at].chain : NULL;
+}
+
+void calls_forget(struct calls *calls, uint32_t target)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < calls->count; i++) {
+		const struct called_stack *stack = &calls->stacks[i];
+
+		if (stack->target == target) {
+			map64_remove(&calls->by_stack, stack->hash);
+			continue;
+		}
+		/* It replaces a value, for which no memory is needed. */
+		map64_set(&calls->by_stack, stack->hash, kept);
+		calls->stacks[kept++] = *stack;
+	}
+	calls->count = kept;
 }
 
 void calls_free(struct calls *calls)
 {
 	map64_free(&calls->by_stack);
-	free(calls->chains);
+	free(calls->stacks);
 	*calls = (struct calls){ 0 };
 }

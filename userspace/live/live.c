@@ -92,10 +92,14 @@ static int choose_classes(struct live *live)
 
 static int choose_native(struct live *live)
 {
+	const struct native_sizes sizes = { .live_blocks = live->options.live_blocks,
+					    .sites = live->options.sites };
+
 	native_fill_tables(live->skel->rodata->jvs_native_log,
 			   live->skel->rodata->jvs_native_weight);
-	return native_choose(live->object, live->options.live_blocks,
-			     live->options.events & LIVE_EVENT_NATIVE);
+	if (sizes.sites)
+		live->skel->rodata->jvs_native_max_sites = sizes.sites;
+	return native_choose(live->object, &sizes, live->options.events & LIVE_EVENT_NATIVE);
 }
 
 static int load(struct live *live)

@@ -42,6 +42,7 @@ struct live_options {
 	uint32_t max_depth;   /* frames kept of a stack */
 	uint64_t ring_bytes;  /* rounded up to a power of two pages */
 	uint32_t live_blocks; /* native memory: that are followed at once; 0: a default */
+	uint32_t sites;	      /* that are told apart at once; 0: a default */
 	enum live_clock clock;
 	const struct trie *trie; /* borrowed; classes of libraries are only counted. NULL: listed */
 	bool switches;		 /* test: also a stack whenever a thread leaves its CPU */

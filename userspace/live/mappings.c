@@ -7,7 +7,7 @@
 
 #include "model/native.h"
 
-#define SITES_MAX 16384
+#define SITES_MAX 16384 /* of a target */
 
 /* ---- ranges */
 
@@ -54,9 +54,9 @@ static int make_room(struct mapped_list *list, size_t at)
 	return 0;
 }
 
-static void book_gone(struct mappings *mappings, uint32_t id, int64_t bytes, bool whole)
+static void book_gone(struct mappings_target *t, uint32_t id, int64_t bytes, bool whole)
 {
-	struct mapped_site *site = table_get(&mappings->sites, id);
+	struct mapped_site *site = table_get(&t->sites, id);
 
 	if (!site)
 		return;
@@ -65,7 +65,7 @@ static void book_gone(struct mappings *mappings, uint32_t id, int64_t bytes, boo
 }
 
 /* Takes a part out of the range at a place. Returns whether anything of it is still there. */
-static bool cut(struct mappings *mappings, struct mapped_list *list, size_t at, uint64_t start,
+static bool cut(struct mappings_target *t, struct mapped_list *list, size_t at, uint64_t start,
 		uint64_t end)
 {
 	struct mapped *range = &list->items[at], whole = *range;
@@ -74,10 +74,10 @@ static bool cut(struct mappings *mappings, struct mapped_list *list, size_t at, 
 	if (start == whole.start && end == whole.end) {
 		memmove(range, range + 1, (list->count - at - 1) * sizeof(*range));
 		list->count--;
-		book_gone(mappings, whole.site, whole.bytes, true);
+		book_gone(t, whole.site, whole.bytes, true);
 		return false;
 	}
-	book_gone(mappings, whole.site, (int64_t)(end - start), false);
+	book_gone(t, whole.site, (int64_t)(end - start), false);
 	range->bytes -= (int64_t)(end - start);
 	if (start == whole.start) {
 		range->start = end;
@@ -87,20 +87,20 @@ static bool cut(struct mappings *mappings, struct mapped_list *list, size_t at, 
 		/* No place for two: the upper one is forgotten. */
 		range->end = start;
 		range->bytes = (int64_t)(start - whole.start);
-		book_gone(mappings, whole.site, (int64_t)(whole.end - end), false);
+		book_gone(t, whole.site, (int64_t)(whole.end - end), false);
 	} else {
 		list->items[at].end = start;
 		list->items[at].bytes = (int64_t)(start - whole.start);
 		list->items[at + 1].start = end;
 		list->items[at + 1].bytes = (int64_t)(whole.end - end);
-		site = table_get(&mappings->sites, whole.site);
+		site = table_get(&t->sites, whole.site);
 		if (site)
 			site->blocks++;
 	}
 	return true;
 }
 
-void mapped_remove(struct mappings *mappings, struct mapped_list *list, const struct mapped *gone)
+void mapped_remove(struct mappings_target *t, struct mapped_list *list, const struct mapped *gone)
 {
 	size_t at = first_behind(list, gone->start);
 
@@ -113,21 +113,21 @@ void mapped_remove(struct mappings *mappings, struct mapped_list *list, const st
 
 		if (range->time_ns > gone->time_ns) {
 			at++;
-		} else if (cut(mappings, list, at, start, end)) {
+		} else if (cut(t, list, at, start, end)) {
 			/* What is left of it may begin before or behind what is gone. */
 			at = first_behind(list, end);
 		}
 	}
 }
 
-int mapped_add(struct mappings *mappings, struct mapped_list *list, const struct mapped *range)
+int mapped_add(struct mappings_target *t, struct mapped_list *list, const struct mapped *range)
 {
 	size_t at;
 	int err;
 
 	if (range->start >= range->end)
 		return -EEXIST;
-	mapped_remove(mappings, list, range);
+	mapped_remove(t, list, range);
 	at = first_behind(list, range->start);
 	if (at < list->count && list->items[at].start < range->end)
 		return -EEXIST;
@@ -139,62 +139,58 @@ int mapped_add(struct mappings *mappings, struct mapped_list *list, const struct
 
 /* ---- records */
 
-static uint32_t site_of(struct mappings *mappings, const struct jvs_mapped *record, uint32_t tag,
+static uint32_t site_of(struct mappings_target *t, uint64_t stack, uint32_t tag,
 			enum rec_native_use use)
 {
-	struct mapped_site row = { .stack = record->stack,
-				   .target = record->event.target,
-				   .tag = (uint16_t)tag,
-				   .use = (uint16_t)use };
+	struct mapped_site row = { .stack = stack, .tag = tag, .use = use };
 	uint32_t id;
 
-	mappings->sites.row_size = sizeof(row);
-	mappings->sites.key_size = offsetof(struct mapped_site, rec_stack);
-	return table_add(&mappings->sites, &row, SITES_MAX, &id) ? 0 : id;
+	t->sites.row_size = sizeof(row);
+	t->sites.key_size = offsetof(struct mapped_site, rec_stack);
+	return table_add(&t->sites, &row, SITES_MAX, &id) ? 0 : id;
 }
 
-static void add_range(struct mappings *mappings, struct mapped_list *list,
-		      const struct jvs_mapped *record, struct mapped *range, uint32_t stack)
+/* stack: of the recording. */
+static void add_range(struct mappings_target *t, struct mapped_list *list,
+		      const struct mapped *range, uint32_t stack)
 {
-	struct mapped_site *site = table_get(&mappings->sites, range->site);
-	int err = site ? mapped_add(mappings, list, range) : -ENOMEM;
+	struct mapped_site *site = table_get(&t->sites, range->site);
+	int err = site ? mapped_add(t, list, range) : -ENOMEM;
 
 	if (site && stack)
 		site->rec_stack = stack;
 	if (err && err != -EEXIST)
-		mappings->targets[record->event.target].dropped++;
+		t->dropped++;
 	if (err)
 		return;
 	site->blocks++;
 	site->bytes += range->bytes;
 }
 
-static void reserve(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack,
+static void reserve(struct mappings_target *t, const struct jvs_mapped *record, uint32_t stack,
 		    struct mapped range)
 {
-	range.site = site_of(mappings, record, record->tag, REC_NATIVE_RESERVED);
-	add_range(mappings, &mappings->targets[record->event.target].reserved, record, &range,
-		  stack);
+	range.site = site_of(t, record->stack, record->tag, REC_NATIVE_RESERVED);
+	add_range(t, &t->reserved, &range, stack);
 }
 
 /* Committed memory has the tag of what it was reserved for. */
-static void commit(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack,
+static void commit(struct mappings_target *t, const struct jvs_mapped *record, uint32_t stack,
 		   struct mapped range)
 {
-	struct mappings_target *t = &mappings->targets[record->event.target];
 	const struct mapped *in = mapped_find(&t->reserved, range.start);
 
 	range.tag = in ? in->tag : record->tag;
-	range.site = site_of(mappings, record, range.tag, REC_NATIVE_COMMITTED);
-	add_range(mappings, &t->committed, record, &range, stack);
+	range.site = site_of(t, record->stack, range.tag, REC_NATIVE_COMMITTED);
+	add_range(t, &t->committed, &range, stack);
 }
 
-static void add_stack(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack,
+static void add_stack(struct mappings_target *t, const struct jvs_mapped *record, uint32_t stack,
 		      struct mapped range)
 {
 	range.end = range.start + 1;
-	range.site = site_of(mappings, record, JVS_MAPPING_NO_TAG, REC_NATIVE_STACK);
-	add_range(mappings, &mappings->targets[record->event.target].stacks, record, &range, stack);
+	range.site = site_of(t, record->stack, JVS_MAPPING_NO_TAG, REC_NATIVE_STACK);
+	add_range(t, &t->stacks, &range, stack);
 }
 
 void mappings_add(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack)
@@ -212,27 +208,27 @@ void mappings_add(struct mappings *mappings, const struct jvs_mapped *record, ui
 	}
 	switch (record->op) {
 	case JVS_MAPPING_MAP:
-		reserve(mappings, record, stack, range);
+		reserve(t, record, stack, range);
 		/* fall through */
 	case JVS_MAPPING_COMMIT:
 	case JVS_MAPPING_COMMIT_EXIT:
-		commit(mappings, record, stack, range);
+		commit(t, record, stack, range);
 		break;
 	case JVS_MAPPING_RESERVE:
-		reserve(mappings, record, stack, range);
+		reserve(t, record, stack, range);
 		break;
 	case JVS_MAPPING_RELEASE:
-		mapped_remove(mappings, &t->reserved, &range);
+		mapped_remove(t, &t->reserved, &range);
 		/* fall through */
 	case JVS_MAPPING_UNCOMMIT:
-		mapped_remove(mappings, &t->committed, &range);
+		mapped_remove(t, &t->committed, &range);
 		break;
 	case JVS_MAPPING_STACK:
-		add_stack(mappings, record, stack, range);
+		add_stack(t, record, stack, range);
 		break;
 	case JVS_MAPPING_STACK_END:
 		range.end = range.start + 1;
-		mapped_remove(mappings, &t->stacks, &range);
+		mapped_remove(t, &t->stacks, &range);
 		break;
 	}
 }
@@ -254,19 +250,12 @@ void mappings_forget(struct mappings *mappings, uint32_t target)
 	free_list(&t->reserved);
 	free_list(&t->committed);
 	free_list(&t->stacks);
+	table_free(&t->sites);
 	*t = (struct mappings_target){ 0 };
-	/* Another target has this place: the sites keep no numbers of the last. */
-	for (uint32_t id = 1; id <= mappings->sites.count; id++) {
-		struct mapped_site *site = table_get(&mappings->sites, id);
-
-		if (site->target == target)
-			site->blocks = site->bytes = site->freed_blocks = site->freed_bytes = 0;
-	}
 }
 
 void mappings_free(struct mappings *mappings)
 {
 	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
 		mappings_forget(mappings, i);
-	table_free(&mappings->sites);
 }

@@ -49,9 +49,8 @@ struct mapped_list {
 struct mapped_site {
 	/* the key */
 	uint64_t stack; /* hash */
-	uint32_t target;
-	uint16_t tag;
-	uint16_t use; /* enum rec_native_use */
+	uint32_t tag;
+	uint32_t use; /* enum rec_native_use */
 	/* */
 	uint32_t rec_stack;
 	uint32_t pad;
@@ -63,12 +62,12 @@ struct mapped_site {
 
 struct mappings_target {
 	struct probe_set sets[MAPPING_SETS];
+	struct table sites; /* of struct mapped_site */
 	struct mapped_list reserved, committed, stacks;
 	uint64_t dropped; /* ranges over MAPPED_MAX, or of an impossible size */
 };
 
 struct mappings {
-	struct table sites; /* of struct mapped_site */
 	struct mappings_target targets[JVS_MAX_TARGETS];
 };
 
@@ -78,12 +77,12 @@ struct mappings {
  * Takes [start, end) out, but not ranges that began after time_ns: those are of somebody else, who
  * was given the addresses since. Parts of ranges stay. Nothing is in a range that is empty.
  */
-void mapped_remove(struct mappings *mappings, struct mapped_list *list, const struct mapped *gone);
+void mapped_remove(struct mappings_target *t, struct mapped_list *list, const struct mapped *gone);
 /*
  * Adds a range in the place of what was there. Returns 0; -EEXIST when a part of it is of somebody
  * who began after it, or it is empty; -ENOSPC, -ENOMEM.
  */
-int mapped_add(struct mappings *mappings, struct mapped_list *list, const struct mapped *range);
+int mapped_add(struct mappings_target *t, struct mapped_list *list, const struct mapped *range);
 /* The range that holds an address; NULL. */
 const struct mapped *mapped_find(const struct mapped_list *list, uint64_t address);
 

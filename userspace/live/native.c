@@ -67,10 +67,24 @@ static const struct {
 static const char *const maps[] = { "jvs_native_controls",   "jvs_native_counts",
 				    "jvs_native_site_ids",   "jvs_native_sites",
 				    "jvs_native_site_count", "jvs_native_live",
-				    "jvs_native_threads",    "jvs_mapping_counts",
-				    "jvs_mapping_threads" };
+				    "jvs_native_threads",    "jvs_native_free_sites",
+				    "jvs_mapping_counts",    "jvs_mapping_threads" };
 
-int native_choose(struct bpf_object *object, uint32_t live_blocks, bool wanted)
+/* How many entries a map is to have; 0: as it is declared. */
+static uint32_t entries_of(const struct native_sizes *sizes, const char *map)
+{
+	static const char *const of_sites[] = { "jvs_native_site_ids", "jvs_native_sites",
+						"jvs_native_free_sites" };
+
+	if (!strcmp(map, "jvs_native_live"))
+		return sizes->live_blocks;
+	for (size_t i = 0; i < sizeof(of_sites) / sizeof(of_sites[0]); i++)
+		if (!strcmp(map, of_sites[i]))
+			return sizes->sites;
+	return 0;
+}
+
+int native_choose(struct bpf_object *object, const struct native_sizes *sizes, bool wanted)
 {
 	enum probe_links links = wanted ? probes_best() : PROBE_SINGLE;
 	int err = probes_choose(object, GROUP, links, wanted);
@@ -80,10 +94,11 @@ int native_choose(struct bpf_object *object, uint32_t live_blocks, bool wanted)
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(object, maps[i]);
+		uint32_t entries = entries_of(sizes, maps[i]);
 
 		err = map ? bpf_map__set_autocreate(map, wanted) : -ENOENT;
-		if (!err && !strcmp(maps[i], "jvs_native_live") && live_blocks)
-			err = bpf_map__set_max_entries(map, live_blocks);
+		if (!err && entries)
+			err = bpf_map__set_max_entries(map, entries);
 	}
 	return err;
 }
@@ -111,7 +126,18 @@ static void *map_array(const struct bpf_object *object, const char *name, size_t
 
 /* BPF rounds values of an array up to 8 bytes; all of these are multiples of it. */
 #define CONTROLS_SIZE (sizeof(struct jvs_native_control) * JVS_MAX_TARGETS)
-#define SITES_SIZE    (sizeof(struct jvs_native_site) * JVS_NATIVE_SITES)
+
+static size_t sites_size(const struct native *native)
+{
+	return sizeof(*native->sites) * native->max_sites;
+}
+
+static uint32_t entries_in(const struct bpf_object *object, const char *name)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+	return map ? bpf_map__max_entries(map) : 0;
+}
 
 int native_open(struct bpf_object *object, const struct native_options *options,
 		struct native **out)
@@ -128,10 +154,13 @@ int native_open(struct bpf_object *object, const struct native_options *options,
 	native->live_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_live");
 	native->ids_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_site_ids");
 	native->mapping_counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_mapping_counts");
-	native->known = calloc(JVS_NATIVE_SITES, sizeof(*native->known));
+	native->free_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_free_sites");
+	native->max_sites = entries_in(object, "jvs_native_sites");
+	native->known = calloc(native->max_sites, sizeof(*native->known));
 	native->controls =
 		map_array(object, "jvs_native_controls", CONTROLS_SIZE, PROT_READ | PROT_WRITE);
-	native->sites = map_array(object, "jvs_native_sites", SITES_SIZE, PROT_READ);
+	native->sites =
+		map_array(object, "jvs_native_sites", sites_size(native), PROT_READ | PROT_WRITE);
 	native->site_count =
 		map_array(object, "jvs_native_site_count", sizeof(*native->site_count), PROT_READ);
 	native->unresolved = 1;
@@ -170,11 +199,12 @@ void native_close(struct native *native)
 		for (int set = 0; set < NATIVE_SETS; set++)
 			probes_free(&native->targets[i].sets[set]);
 	unmap(native->controls, CONTROLS_SIZE);
-	unmap(native->sites, SITES_SIZE);
+	unmap(native->sites, sites_size(native));
 	unmap(native->site_count, sizeof(*native->site_count));
-	for (uint32_t i = 0; native->known && i < JVS_NATIVE_SITES; i++)
+	for (uint32_t i = 0; native->known && i < native->max_sites; i++)
 		free(native->known[i].level);
 	free(native->known);
+	free(native->resting.ids);
 	calls_free(&native->calls);
 	mappings_free(&native->mappings);
 	free(native);
@@ -336,9 +366,9 @@ void native_forget(struct native *native, const struct process *p)
 	struct native_target *t = &native->targets[p->index];
 
 	native_stop(native, p);
-	native_unfollow(native, p->index);
 	for (int set = 0; set < NATIVE_SETS; set++)
 		probes_free(&t->sets[set]);
 	mappings_forget(&native->mappings, p->index);
+	calls_forget(&native->calls, p->index);
 	native_drop_accounts(native, p->index);
 }

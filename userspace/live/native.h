@@ -37,6 +37,7 @@ struct native_target {
 	bool early;		 /* attached to libjvm's file before it was mapped */
 	bool begun;		 /* to keep the budget */
 	bool live_lost;		 /* blocks were freed unseen: what lives is not known any more */
+	bool over;		 /* it has ended, and its accounts are in the recording */
 	struct jvs_native_counts before; /* what the kernel counted for others in this place */
 	struct governor governor;
 	uint64_t interval; /* bytes between samples */
@@ -68,7 +69,6 @@ struct native_target {
 struct native_site {
 	uint32_t id; /* of the recording, which adds up sites of equal stacks; 0: not yet there */
 	uint32_t stack;
-	bool gone;		/* of a program that ran before in the target's place */
 	int64_t told_blocks[2]; /* to the totals: allocated, live */
 	int64_t told_bytes[2];
 	/* in slices: what it had when they began, and what was added for the time between */
@@ -78,19 +78,35 @@ struct native_site {
 	struct growth_level *level; /* owned; of the bytes that live. NULL: there were few */
 };
 
+/*
+ * Places of sites whose program has ended. A call that was under way may still book there, so they
+ * are used again only after a while.
+ */
+struct native_resting {
+	uint32_t *ids; /* owned */
+	uint32_t count;
+	uint32_t capacity;
+	uint32_t older;	   /* so many, the first ones, came before: */
+	uint64_t since_ns; /* CLOCK_MONOTONIC; 0: not looked at yet */
+};
+#define NATIVE_REST_NS 1000000000ull /* at least so long */
+
 struct native {
 	struct bpf_object *object;	     /* borrowed */
 	struct jvs_native_control *controls; /* mapped; [JVS_MAX_TARGETS] */
-	struct jvs_native_site *sites;	     /* mapped; [JVS_NATIVE_SITES] */
+	uint32_t max_sites;		     /* of all targets at once */
+	struct jvs_native_site *sites;	     /* mapped; [max_sites] */
 	uint64_t *site_count;		     /* mapped */
 	int counts_fd;
 	int live_fd;
-	int ids_fd; /* of sites */
+	int ids_fd;  /* of sites */
+	int free_fd; /* of their places */
+	struct native_resting resting;
 	enum probe_links links;
 	bool libc;
 	double max_overhead;	   /* per cent of a core; 0: no limit */
 	double trap_ns;		   /* what a hit costs beside its program */
-	struct native_site *known; /* owned; [JVS_NATIVE_SITES] */
+	struct native_site *known; /* owned; [max_sites] */
 	uint32_t unresolved;	   /* sites below are all known */
 	struct calls calls;	   /* of their stacks */
 	bool waits;		   /* for stacks: the recording goes on after native_finish() */
@@ -99,11 +115,17 @@ struct native {
 	int mapping_counts_fd;
 };
 
+/* How much of all targets has a place at once; 0: a default. */
+struct native_sizes {
+	uint32_t live_blocks;
+	uint32_t sites;
+};
+
 /*
  * Before the object is loaded: which programs and maps are wanted, and how large. wanted false:
  * nothing of it is loaded. Returns 0 or a negative errno.
  */
-int native_choose(struct bpf_object *object, uint32_t live_blocks, bool wanted);
+int native_choose(struct bpf_object *object, const struct native_sizes *sizes, bool wanted);
 
 /* What BPF cannot compute: see bpf/native_sample.h. Both have JVS_NATIVE_TABLE + 1 places. */
 void native_fill_tables(uint32_t *log, uint32_t *weight);
@@ -137,7 +159,10 @@ void native_attach_early(struct native *native, const struct process *p, struct 
 /* Whether that was tried with all that is wanted. */
 bool native_attached(const struct native *native, const struct process *p);
 
-/* What needs doing ten times a second: stacks get their names, the budget is looked at. */
+/* What needs doing ten times a second, once: stacks get their names, places are given back. */
+void native_tick_all(struct native *native, struct decoder *d, uint64_t now_ns);
+
+/* The same for each target: the budget is looked at. */
 void native_tick(struct native *native, struct decoder *d, struct process *p,
 		 struct recording *rec);
 
@@ -153,5 +178,8 @@ void native_stop(struct native *native, const struct process *p);
 
 /* The target runs another program, or its place is given to another: its accounts begin anew. */
 void native_forget(struct native *native, const struct process *p);
+
+/* It has ended, and native_finish() has told of it: what it had is free for others. */
+void native_leave(struct native *native, const struct process *p);
 
 #endif

@@ -125,11 +125,11 @@ static void add_counts(const struct native *native, const struct process *p, str
 
 /* ---- sites */
 
-static uint32_t site_count(const struct native *native)
+uint32_t native_site_count(const struct native *native)
 {
 	uint64_t count = __atomic_load_n(native->site_count, __ATOMIC_ACQUIRE) + 1;
 
-	return count < JVS_NATIVE_SITES ? (uint32_t)count : JVS_NATIVE_SITES;
+	return count < native->max_sites ? (uint32_t)count : native->max_sites;
 }
 
 /* What the kernel is just making has no stack yet, and no blocks. */
@@ -140,14 +140,13 @@ static bool is_used(const struct jvs_native_site *site)
 
 static bool is_of(const struct native *native, uint32_t site, uint32_t target)
 {
-	return native->sites[site].target == target && is_used(&native->sites[site]) &&
-	       !native->known[site].gone;
+	return native->sites[site].target == target && is_used(&native->sites[site]);
 }
 
 /* Looks the stacks of new sites up while the decoder knows them. */
 static void resolve_sites(struct native *native, struct decoder *d)
 {
-	uint32_t count = site_count(native);
+	uint32_t count = native_site_count(native);
 
 	for (uint32_t i = native->unresolved; i < count; i++) {
 		struct native_site *known = &native->known[i];
@@ -206,7 +205,7 @@ static int64_t blocks_of(uint64_t parts)
 void native_each_site(struct native *native, uint32_t target, native_site_fn *do_site,
 		      const void *ctx)
 {
-	uint32_t count = site_count(native);
+	uint32_t count = native_site_count(native);
 
 	for (uint32_t i = 1; i < count; i++)
 		if (is_of(native, i, target))
@@ -292,12 +291,10 @@ static int age_of(int64_t ns)
 	return age;
 }
 
-/* What is done with a block of a target that lives. */
-typedef void block_fn(uint64_t key, const struct jvs_native_block *block, void *ctx);
-
 #define BATCH 4096
 
-static void each_block(const struct native *native, uint32_t target, block_fn *do_block, void *ctx)
+void native_each_block(const struct native *native, uint32_t target, native_block_fn *do_block,
+		       void *ctx)
 {
 	struct jvs_native_block *blocks = calloc(BATCH, sizeof(*blocks));
 	uint64_t *keys = calloc(BATCH, sizeof(*keys));
@@ -335,7 +332,7 @@ static void add_age(uint64_t key, const struct jvs_native_block *block, void *ct
 	struct rec_native_site *site;
 
 	(void)key;
-	if (block->site >= JVS_NATIVE_SITES)
+	if (block->site >= ages->native->max_sites)
 		return;
 	id = ages->native->known[block->site].id;
 	site = rec_native_site_get(ages->rec, id);
@@ -372,54 +369,24 @@ static void tell_growth(struct native *native, const struct process *p, struct r
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ages.now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	forget_ages(rec, p->rec_jvm);
-	each_block(native, p->index, add_age, &ages);
+	native_each_block(native, p->index, add_age, &ages);
 	native_growths_tell(&ages.growths, rec);
 	if (clock->count)
 		rec_native_count_set(rec, p->rec_jvm, "collections",
 				     clock->collections[clock->count - 1] - clock->collections[0]);
 }
 
-/* ---- accounts of a program that is gone */
-
-static void drop_block(uint64_t key, const struct jvs_native_block *block, void *ctx)
-{
-	const struct native *native = ctx;
-
-	(void)block;
-	bpf_map_delete_elem(native->live_fd, &key);
-}
-
-void native_drop_accounts(struct native *native, uint32_t target)
-{
-	struct native_target *t = &native->targets[target];
-	uint32_t count = site_count(native);
-	struct jvs_native_counts counts;
-
-	native_counts(native, target, &counts);
-	for (int i = 0; i < JVS_NATIVE_COUNT_NR; i++)
-		counts.values[i] += t->before.values[i];
-	*t = (struct native_target){ .before = counts };
-	for (uint32_t i = 1; i < count; i++) {
-		const struct jvs_native_site *site = &native->sites[i];
-		const struct jvs_native_site_key key = {
-			.stack = site->stack, .target = target, .tag = site->tag, .use = site->use
-		};
-
-		if (!is_of(native, i, target))
-			continue;
-		native->known[i].gone = true;
-		/* Without a stack the next program has the same key. */
-		bpf_map_delete_elem(native->ids_fd, &key);
-	}
-	each_block(native, target, drop_block, native);
-}
-
 /* ---- what the rest of live calls */
+
+void native_tick_all(struct native *native, struct decoder *d, uint64_t now_ns)
+{
+	resolve_sites(native, d);
+	native_give_back(native, now_ns);
+}
 
 void native_tick(struct native *native, struct decoder *d, struct process *p, struct recording *rec)
 {
 	read_more_names(&native->targets[p->index], p);
-	resolve_sites(native, d);
 	native_keep_budget(native, d, p, rec);
 	native_follow(native, p, false);
 	native_tell_live(native, d, p, rec);
@@ -428,9 +395,9 @@ void native_tick(struct native *native, struct decoder *d, struct process *p, st
 void native_finish(struct native *native, struct decoder *d, const struct process *p,
 		   struct recording *rec)
 {
-	uint32_t count = site_count(native);
+	uint32_t count = native_site_count(native);
 
-	if (!p->rec_jvm)
+	if (!p->rec_jvm || native->targets[p->index].over)
 		return;
 	resolve_sites(native, d);
 	native_follow(native, p, true);
@@ -448,7 +415,7 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 void native_status(const struct native *native, struct live_status *status)
 {
 	enum rec_native_state least = REC_NATIVE_EXACT;
-	uint32_t count = site_count(native);
+	uint32_t count = native_site_count(native);
 
 	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++) {
 		const struct native_target *t = &native->targets[i];
@@ -465,7 +432,7 @@ void native_status(const struct native *native, struct live_status *status)
 	for (uint32_t i = 1; i < count && status->native_known; i++) {
 		const struct jvs_native_site *site = &native->sites[i];
 
-		if (site->use == JVS_NATIVE_HEAP && !native->known[i].gone)
+		if (site->use == JVS_NATIVE_HEAP)
 			status->native_bytes +=
 				(int64_t)(site->allocated_bytes - site->freed_bytes -
 					  site->untracked_bytes);

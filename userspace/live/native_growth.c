@@ -87,21 +87,6 @@ void native_follow(struct native *native, const struct process *p, bool now)
 	native_each_site(native, p->index, follow_site, &look);
 }
 
-static void drop_level(const struct jvs_native_site *site, struct native_site *known,
-		       const void *ctx)
-{
-	(void)site;
-	(void)ctx;
-	free(known->level);
-	known->level = NULL;
-}
-
-void native_unfollow(struct native *native, uint32_t target)
-{
-	native_each_site(native, target, drop_level, NULL);
-	native->targets[target].clock = (struct growth_clock){ 0 };
-}
-
 /* ---- all sites at once */
 
 struct live_sum {

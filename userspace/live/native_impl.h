@@ -47,8 +47,6 @@ void native_follow(struct native *native, const struct process *p, bool now);
 /* What lives at all sites of a target at this moment, for the budget's row and the timeline. */
 void native_tell_live(struct native *native, const struct decoder *d, const struct process *p,
 		      struct recording *rec);
-/* The place of the target is free for another. */
-void native_unfollow(struct native *native, uint32_t target);
 
 /* What those looks say, for rows of suspects; between open and tell come the blocks. */
 struct native_growths {
@@ -75,8 +73,18 @@ void native_growths_block(struct native_growths *growths, uint32_t id,
 /* Also frees. */
 void native_growths_tell(struct native_growths *growths, struct recording *rec);
 
-/* Forgets the accounts of a target, whose probes are gone. */
+/* What is done with a block of a target that lives. */
+typedef void native_block_fn(uint64_t key, const struct jvs_native_block *block, void *ctx);
+void native_each_block(const struct native *native, uint32_t target, native_block_fn *do_block,
+		       void *ctx);
+
+/* Sites below this number are, or were, in use. */
+uint32_t native_site_count(const struct native *native);
+
+/* native_sites.c: forgets the accounts of a target, whose probes are gone. */
 void native_drop_accounts(struct native *native, uint32_t target);
+/* Gives places back that have rested for long enough. */
+void native_give_back(struct native *native, uint64_t now_ns);
 
 /* Attaches the probes on what the VM maps: native_mappings.c. */
 void native_attach_mappings(struct native *native, const struct process *p, const struct maps *all);

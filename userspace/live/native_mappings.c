@@ -124,9 +124,10 @@ static void add_counts(const struct native *native, const struct process *p, str
 void mappings_tell(struct native *native, const struct process *p, struct recording *rec)
 {
 	static const struct rec_native_chain unknown;
+	const struct table *sites = &native->mappings.targets[p->index].sites;
 
-	for (uint32_t id = 1; id <= native->mappings.sites.count; id++) {
-		const struct mapped_site *from = table_get(&native->mappings.sites, id);
+	for (uint32_t id = 1; id <= sites->count; id++) {
+		const struct mapped_site *from = table_get(sites, id);
 		const struct rec_native_chain *chain = calls_of(&native->calls, from->stack);
 		struct rec_native_site site = { .jvm = p->rec_jvm,
 						.stack = from->rec_stack,
@@ -136,7 +137,7 @@ void mappings_tell(struct native *native, const struct process *p, struct record
 						.freed_blocks = from->freed_blocks,
 						.freed_bytes = from->freed_bytes };
 
-		if (from->target != p->index || !from->blocks)
+		if (!from->blocks)
 			continue;
 		site.tag = tag_of(&native->targets[p->index], rec, from);
 		rec_native_site(rec, &site);

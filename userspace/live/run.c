@@ -475,6 +475,8 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 		live_finish_process(p, rec);
 		/* Its place may be given to another before the end. */
 		live_finish_probes(live, p, rec);
+		if (live->native)
+			native_leave(live->native, p);
 		return;
 	}
 	if (p->state == PROCESS_WAITING && p->libjvm_mapped) {
@@ -514,6 +516,8 @@ int live_tick(struct live *live, struct recording *rec)
 		live->processes[i].unmapped = false;
 	}
 	live_poll(live, rec);
+	if (live->native)
+		native_tick_all(live->native, &live->decoder, monotonic_now());
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
 
