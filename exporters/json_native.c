@@ -256,7 +256,9 @@ static void write_events(struct json_stream *json, const struct recording *rec)
 		json_key_text(json, "group", rec_probe_group_name(events[i].group));
 		json_key_text(json, "from", rec_native_state_name(events[i].from));
 		json_key_text(json, "to", rec_native_state_name(events[i].to));
+		json_key_text(json, "reason", rec_budget_reason_name(events[i].reason));
 		json_key_decimal(json, "cost_pct", events[i].cost_pct);
+		json_key_decimal(json, "limit_pct", events[i].limit_pct);
 		json_map_end(json);
 	}
 	json_array_end(json);

@@ -208,6 +208,23 @@ static bool write_quality(const struct rec_native_budget *budget, FILE *out)
 	return true;
 }
 
+static void write_changes(const struct recording *rec, uint32_t jvm, FILE *out)
+{
+	size_t count;
+	const struct rec_budget_event *events = rec_budget_events(rec, &count);
+	char text[REC_BUDGET_TEXT_MAX];
+	bool found = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (events[i].jvm != jvm || events[i].group == REC_PROBES_CLASS)
+			continue;
+		fprintf(out, "Probes: %s\n", rec_budget_event_text(rec, &events[i], text));
+		found = true;
+	}
+	if (found)
+		fputc('\n', out);
+}
+
 static int write_jvm(const struct recording *rec, uint32_t jvm, FILE *out)
 {
 	struct sites sites = { 0 };
@@ -215,6 +232,7 @@ static int write_jvm(const struct recording *rec, uint32_t jvm, FILE *out)
 	int err;
 
 	fprintf(out, "%d:\n\n", rec_jvm_get(rec, jvm)->pid);
+	write_changes(rec, jvm, out);
 	if (!write_quality(rec_native_budget_get(rec, jvm), out))
 		return 0;
 	fputs("Native memory allocated while it was recorded, and not freed:\n\n", out);

@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "exporters/pprof_stream.h"
+#include "model/native.h"
 
 typedef Perftools__Profiles__Profile Profile;
 typedef Perftools__Profiles__Label Label;
@@ -157,6 +158,22 @@ static void put_comments(struct document *doc)
 		snprintf(text, sizeof(text), "%s%s%s: %llu", groups[rows[i].group],
 			 *rows[i].name ? ", " : "", rows[i].name,
 			 (unsigned long long)rows[i].count);
+		put_comment(doc, text);
+	}
+}
+
+/* What was not recorded all the time, or not of all, and why. */
+static void put_changes(struct document *doc)
+{
+	size_t count;
+	const struct rec_budget_event *events = rec_budget_events(doc->rec, &count);
+	char change[REC_BUDGET_TEXT_MAX], text[REC_BUDGET_TEXT_MAX + 32];
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rec_jvm *jvm = rec_jvm_get(doc->rec, events[i].jvm);
+
+		snprintf(text, sizeof(text), "probes of pid %d: %s", jvm ? jvm->pid : 0,
+			 rec_budget_event_text(doc->rec, &events[i], change));
 		put_comment(doc, text);
 	}
 }
@@ -398,6 +415,7 @@ int pprof_write(const struct recording *rec, const struct export_options *option
 		put_locations(&doc);
 		put_period(&doc);
 		put_comments(&doc);
+		put_changes(&doc);
 		put_strings(&doc);
 	} else {
 		doc.stream.err = -ENOMEM;

@@ -331,6 +331,18 @@ def check_withheld(run, recording, collapsed, jfr, pprof, nmt):
     expect(any(from_jfr.samples("native_alloc")) and not any(from_jfr.samples("native_live")), "in JFR")
 
 
+def check_changes(run, events, jfr, pprof, nmt):
+    """Every change of the state is in each output that has a place for it."""
+    change = "native exact -> %s after " % events[0]["to"]
+    expect(change.encode() in gzip.decompress(pprof.read_bytes()), "not in pprof")
+    expect("Probes: " + change in nmt.read_text(encoding="utf-8"), "not in the detail report")
+    printed = subprocess.run([run.jdk.home / "bin" / "jfr", "print", "--events",
+                              "jvmscope.ProbeState", jfr], capture_output=True, text=True,
+                             check=True, timeout=60).stdout
+    expect(re.findall(r'to = "(\w+)"\s+reason = "(\w+)"', printed) ==
+           [(event["to"], event["reason"]) for event in events], "JFR: %s" % printed[:2000])
+
+
 @test("native budget", each_jdk=False)
 def native_budget(run):
     jvm = run.java("AllocStorm", 20, 2, wait=True, hold=60)
@@ -343,10 +355,13 @@ def native_budget(run):
     expect(budget["state"] in ("slices", "counters", "detached"), "%s" % budget)
     expect(budget["total_cost_pct"] <= 3, "%s" % budget)
     expect(0 < budget["coverage"] < 0.5, "%s" % budget)
-    expect(recording.raw["budget"]["events"], "no change of the state was told")
+    events = recording.raw["budget"]["events"]
+    expect(events and events[0]["from"] == "exact" and events[0]["reason"] == "over_limit" and
+           events[0]["cost_pct"] > events[0]["limit_pct"] == 2, "%s" % events)
     expect(not budget["live_known"] and all(site["live_bytes"] is None for site in sites.raw["sites"]),
            "what lives is told, though it is not known")
     check_withheld(run, recording, *others)
+    check_changes(run, events, *others[1:])
     run.note("%s, %.2f %%, %d blocks a second" % (budget["state"], budget["total_cost_pct"],
                                                   truth["ops_per_s"]))
 

@@ -105,7 +105,7 @@ static void a_thread_of_no_jvm_has_no_pid(void)
 static void without_samples_there_are_no_threads(void)
 {
 	add_jvm(4242);
-	(void)line_of("target");
+	(void)line_of("own cost");
 	CU_ASSERT_PTR_NULL(strstr(text, "threads"));
 }
 
@@ -147,7 +147,7 @@ static void memory_is_of_the_jvm_that_grew_most(void)
 static void memory_that_does_not_move_is_said_so(void)
 {
 	add_jvm(4242);
-	(void)line_of("target");
+	(void)line_of("own cost");
 	CU_ASSERT_PTR_NULL(strstr(text, "memory"));
 	add_ledger(1, 300, 10, 0);
 	CU_ASSERT_STRING_EQUAL(line_of("\ngrowth"), "RSS +0 B: nothing");
@@ -214,7 +214,7 @@ static void native_memory_is_what_lives_by_tag(void)
 {
 	uint32_t jvm = add_jvm(4242);
 
-	(void)line_of("target");
+	(void)line_of("own cost");
 	CU_ASSERT_PTR_NULL(strstr(text, "\nnative"));
 	add_budget(jvm);
 	CU_ASSERT_STRING_EQUAL(line_of("\nnative"), "0 B live of 0 B in 0 blocks allocated");
@@ -251,6 +251,29 @@ static void native_memory_says_how_much_was_seen(void)
 			       "Other 4.0 MiB; only what was seen in 25.0 % of its CPU time");
 }
 
+static void changes_of_the_budget_have_their_reason(void)
+{
+	uint32_t jvm = add_jvm(4242);
+	struct rec_budget_event event = { .jvm = jvm,
+					  .group = REC_PROBES_NATIVE,
+					  .time_ns = rec_meta(rec)->start_time_ns + 2100000000,
+					  .to = REC_NATIVE_SLICES,
+					  .reason = REC_BUDGET_OVER,
+					  .cost_pct = 9.4,
+					  .limit_pct = 2 };
+
+	(void)line_of("own cost");
+	CU_ASSERT_PTR_NULL(strstr(text, "\nprobes"));
+	rec_budget_event(rec, &event);
+	CU_ASSERT_STRING_EQUAL(line_of("\nprobes"),
+			       "native exact -> slices after 2.1 s, over_limit: 9.40 % of a "
+			       "core, limit 2.00 %");
+	for (int i = 0; i < 4; i++)
+		rec_budget_event(rec, &event);
+	(void)line_of("own cost");
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "limit 2.00 %; 2 more changes\n"));
+}
+
 static void native_memory_is_of_the_jvm_that_has_most(void)
 {
 	uint32_t first = add_jvm(4242), second = add_jvm(777);
@@ -276,6 +299,7 @@ static CU_TestInfo tests[] = {
 	{ "without CPU events no samples are counted", without_cpu_events_no_samples_are_counted },
 	{ "native memory is what lives, by tag", native_memory_is_what_lives_by_tag },
 	{ "native memory says how much was seen", native_memory_says_how_much_was_seen },
+	{ "changes of the budget have their reason", changes_of_the_budget_have_their_reason },
 	{ "native memory is of the JVM that has most", native_memory_is_of_the_jvm_that_has_most },
 	CU_TEST_INFO_NULL,
 };

@@ -52,7 +52,9 @@ static void add_budgets(void)
 					  .jvm = 2,
 					  .from = REC_NATIVE_EXACT,
 					  .to = REC_NATIVE_SLICES,
-					  .cost_pct = 7.25 };
+					  .reason = REC_BUDGET_SLICE,
+					  .cost_pct = 7.25,
+					  .limit_pct = 2 };
 
 	exact->attached_ns = rec_meta_get(rec)->start_time_ns;
 	exact->estimated = exact->live_known = true;

@@ -94,6 +94,23 @@ static void what_is_not_known_is_not_told(void)
 	expect_text("was not recorded", true);
 }
 
+static void changes_of_the_budget_are_told(void)
+{
+	struct rec_budget_event event = { .jvm = 1,
+					  .group = REC_PROBES_CLASS,
+					  .to = REC_NATIVE_SAMPLED,
+					  .cost_pct = 3,
+					  .limit_pct = 2 };
+
+	begin(1);
+	rec_budget_event(rec, &event);
+	expect_text("Probes:", false);
+	event.group = REC_PROBES_NATIVE;
+	rec_budget_event(rec, &event);
+	expect_text("Probes: native exact -> sampled after", true);
+	expect_text(", over_limit: 3.00 % of a core, limit 2.00 %\n\n", true);
+}
+
 static void sites_that_are_told_anew_count_once(void)
 {
 	struct rec_native_chain chain = { { call(0x1234, "f", 4) } };
@@ -120,6 +137,7 @@ static void a_full_disk_is_noticed(void)
 static CU_TestInfo tests[] = {
 	{ "sites are in the form of the JVM", sites_are_in_the_form_of_the_jvm },
 	{ "what is not known is not told", what_is_not_known_is_not_told },
+	{ "changes of the budget are told", changes_of_the_budget_are_told },
 	{ "sites that are told anew count once", sites_that_are_told_anew_count_once },
 	{ "a full disk is noticed", a_full_disk_is_noticed },
 	CU_TEST_INFO_NULL,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "base/strbuf.h"
 #include "jfr/jfr_fill.h"
 #include "jfr/jfr_write.h"
 #include "model/native.h"
@@ -266,6 +267,80 @@ static void what_lives_is_withheld_where_it_is_not_known(void)
 	finish(&s);
 }
 
+struct change {
+	int count;
+	int64_t time_ns, pid;
+	char to[16], reason[32];
+};
+
+enum { CHANGE_TIME, CHANGE_PID, CHANGE_TO, CHANGE_REASON };
+
+static void copy_text(const struct jfr_item *e, int field, char *to, size_t to_size)
+{
+	struct strbuf text = { 0 };
+
+	CU_ASSERT_FATAL(jfr_text(e, (unsigned int)field, &text) && text.len < to_size);
+	memcpy(to, text.text, text.len);
+	to[text.len] = 0;
+	strbuf_free(&text);
+}
+
+static void on_change(void *ctx, const struct jfr_item *e)
+{
+	struct change *change = ctx;
+
+	change->count++;
+	change->time_ns = jfr_ns(e, CHANGE_TIME);
+	change->pid = jfr_number(e, CHANGE_PID);
+	copy_text(e, CHANGE_TO, change->to, sizeof(change->to));
+	copy_text(e, CHANGE_REASON, change->reason, sizeof(change->reason));
+}
+
+static void read_changes(struct change *change)
+{
+	static const struct jfr_want want = { .type = "jvmscope.ProbeState",
+					      .fields = { "startTime", "pid", "to", "reason" },
+					      .on_event = on_change };
+	const struct jfr_visitor visitor = { .wants = &want, .want_count = 1 };
+	struct jfr_result result;
+	struct jfr_input in;
+
+	*change = (struct change){ 0 };
+	jfr_input_memory(bytes, size, &in);
+	ASSERT_INT(jfr_each_event(&in, &visitor, change, &result), 0);
+	jfr_input_close(&in);
+}
+
+static void each_change_of_the_budget_is_an_event(void)
+{
+	struct sites s = begin();
+	struct rec_budget_event event = { .jvm = 1,
+					  .group = REC_PROBES_NATIVE,
+					  .time_ns = s.end_ns + NS_PER_SECOND,
+					  .to = REC_NATIVE_SAMPLED,
+					  .reason = REC_BUDGET_OVER };
+	struct change change;
+
+	rec_budget_event(s.rec, &event);
+	end_segment(&s);
+	read_changes(&change);
+	ASSERT_INT(change.count, 1);
+	ASSERT_INT(change.time_ns, event.time_ns);
+	ASSERT_INT(change.pid, 42);
+	CU_ASSERT_STRING_EQUAL(change.to, "sampled");
+	CU_ASSERT_STRING_EQUAL(change.reason, "over_limit");
+	/* Once: the next segment has what came since. */
+	event.to = REC_NATIVE_EXACT;
+	event.reason = REC_BUDGET_CHEAP;
+	rec_budget_event(s.rec, &event);
+	end_segment(&s);
+	read_changes(&change);
+	ASSERT_INT(change.count, 2);
+	CU_ASSERT_STRING_EQUAL(change.to, "exact");
+	CU_ASSERT_STRING_EQUAL(change.reason, "within_limit");
+	finish(&s);
+}
+
 /* A piece comes back smaller than it was freed: taken from what is allocated next. */
 static void a_part_of_a_piece_that_is_freed_is_made_up_for(void)
 {
@@ -330,6 +405,7 @@ static void a_site_that_grows_for_long_can_shrink_by_what_is_young(void)
 }
 
 static CU_TestInfo tests[] = {
+	{ "each change of the budget is an event", each_change_of_the_budget_is_an_event },
 	{ "what lives is withheld where it is not known",
 	  what_lives_is_withheld_where_it_is_not_known },
 	{ "events add up to what was allocated and lives",

@@ -10,9 +10,10 @@
 #include "model/native.h"
 #include "model/recording.h"
 
-#define TOP_TAGS   5
-#define TAGS_MAX   64  /* the JVM has some thirty, and there is "libc" */
-#define LEAST_PART 100 /* a tag below this part of the largest is not worth a place */
+#define TOP_TAGS    5
+#define TOP_CHANGES 3
+#define TAGS_MAX    64	/* the JVM has some thirty, and there is "libc" */
+#define LEAST_PART  100 /* a tag below this part of the largest is not worth a place */
 
 struct tag {
 	uint32_t name; /* string id */
@@ -130,6 +131,25 @@ static void write_account(const struct recording *rec, struct account *account, 
 		fprintf(out, ", of pid %d", jvm->pid);
 	write_tags(rec, account, out);
 	write_coverage(account->budget, out);
+}
+
+void summary_changes(const struct recording *rec, const struct colors *colors, FILE *out)
+{
+	size_t count;
+	const struct rec_budget_event *events = rec_budget_events(rec, &count);
+	char text[REC_BUDGET_TEXT_MAX];
+
+	for (size_t i = 0; i < count && i < TOP_CHANGES; i++) {
+		const struct rec_jvm *jvm = rec_jvm_get(rec, events[i].jvm);
+
+		fprintf(out, "%s%-9s%s %s", colors->bold, i ? "" : "probes", colors->off,
+			rec_budget_event_text(rec, &events[i], text));
+		if (jvm && rec_jvm_count(rec) > 1)
+			fprintf(out, ", of pid %d", jvm->pid);
+		if (i + 1 == TOP_CHANGES && count > TOP_CHANGES)
+			fprintf(out, "; %zu more changes", count - TOP_CHANGES);
+		fputc('\n', out);
+	}
 }
 
 void summary_native(const struct recording *rec, const struct colors *colors, FILE *out)

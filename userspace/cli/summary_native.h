@@ -14,4 +14,8 @@ struct recording;
  */
 void summary_native(const struct recording *rec, const struct colors *colors, FILE *out);
 
+/* The first times that probes recorded less, or more again, and why; nothing when they never did.
+ */
+void summary_changes(const struct recording *rec, const struct colors *colors, FILE *out);
+
 #endif

@@ -157,6 +157,31 @@ static const struct jfr_field ledger[] = {
 	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
 };
 
+/* struct rec_native_budget: how it is at the end of the segment. Per cent are of one core. */
+static const struct jfr_field probe_budget[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "group", "Probes", JFR_STRING, JFR_UNIT_NONE },
+	{ "state", "State", JFR_STRING, JFR_UNIT_NONE },
+	{ "cost", "Cost in the Last Seconds", JFR_DOUBLE, JFR_UNIT_PERCENT },
+	{ "totalCost", "Cost of All", JFR_DOUBLE, JFR_UNIT_PERCENT },
+	{ "limit", "Limit", JFR_DOUBLE, JFR_UNIT_PERCENT },
+	{ "watched", "CPU Time Watched", JFR_LONG, JFR_UNIT_NS },
+	{ "cpuTime", "CPU Time", JFR_LONG, JFR_UNIT_NS },
+	{ "estimated", "Sums Are of All Time", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "complete", "Nothing Was Unseen", JFR_BOOLEAN, JFR_UNIT_NONE },
+};
+
+/* struct rec_budget_event. */
+static const struct jfr_field probe_state[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "group", "Probes", JFR_STRING, JFR_UNIT_NONE },
+	{ "from", "From", JFR_STRING, JFR_UNIT_NONE },
+	{ "to", "To", JFR_STRING, JFR_UNIT_NONE },
+	{ "reason", "Reason", JFR_STRING, JFR_UNIT_NONE },
+	{ "cost", "Cost in the Last Seconds", JFR_DOUBLE, JFR_UNIT_PERCENT },
+	{ "limit", "Limit", JFR_DOUBLE, JFR_UNIT_PERCENT },
+};
+
 static const struct jfr_field java_agent[] = {
 	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
 	{ "options", "Options", JFR_STRING, JFR_UNIT_NONE },
@@ -211,6 +236,11 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 						    FIELDS(class_count) },
 	[JFR_LEDGER - JFR_OWN_EVENT_FIRST] = { "jvmscope.Ledger", "Memory Ledger", OURS, 0,
 					       FIELDS(ledger) },
+	[JFR_PROBE_BUDGET - JFR_OWN_EVENT_FIRST] = { "jvmscope.ProbeBudget", "Budget of Probes",
+						     OURS, 0, FIELDS(probe_budget) },
+	[JFR_PROBE_STATE - JFR_OWN_EVENT_FIRST] = { "jvmscope.ProbeState",
+						    "Change of What Probes Record", OURS, 0,
+						    FIELDS(probe_state) },
 	[JFR_JAVA_AGENT - JFR_OWN_EVENT_FIRST] = { "jdk.JavaAgent", "Java Agent", DIAGNOSTICS, 0,
 						   FIELDS(java_agent) },
 	[JFR_NATIVE_AGENT - JFR_OWN_EVENT_FIRST] = { "jdk.NativeAgent", "Native Agent", DIAGNOSTICS,

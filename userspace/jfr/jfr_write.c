@@ -164,6 +164,7 @@ int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_
 	jfr_put_classes(w, rec, end_ns);
 	jfr_put_ledgers(w, rec);
 	jfr_put_native(w, rec, end_ns);
+	jfr_put_budgets(w, rec, end_ns);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	err = put_checkpoint(w, end_ns);
 	if (err || w->failed)

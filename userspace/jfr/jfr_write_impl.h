@@ -60,6 +60,7 @@ struct jfr_writer {
 	uint8_t *classes; /* owned; [row]: what was said of a class */
 	size_t class_capacity;
 	uint64_t ledgers;		/* said so far */
+	size_t budget_events;		/* the same */
 	struct table sites;		/* of native memory, and what was said of each */
 	uint64_t pieces;		/* of them */
 	struct rec_class_agent *agents; /* owned; [agent id - 1]: as the chunk has them */
@@ -99,6 +100,9 @@ void jfr_put_ledgers(struct jfr_writer *writer, const struct recording *rec);
 /* Native memory since the last segment: jfr_write_native.c. */
 void jfr_put_native(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
 void jfr_free_native(struct jfr_writer *writer);
+
+/* What probes cost, and what was given up for it since the last segment: jfr_write_budget.c. */
+void jfr_put_budgets(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
 
 /* Loads of the segment, and what else was added to the recording since the last one. */
 void jfr_put_ending(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns,

@@ -75,6 +75,8 @@ struct class_budget {
 	bool uncounted; /* the probes that count are too dear, too */
 	bool unwatched; /* for a while: some loads were only counted, or not even that */
 	struct governor governor;
+	enum rec_native_state
+		state;	   /* the governor's, or detached where even counting is too dear */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t start_cost_ns;
 	uint64_t state_ns[REC_NATIVE_STATE_NR];

@@ -83,19 +83,37 @@ static void set_link(struct probe_set *set, bool wanted)
 		probes_detach(set);
 }
 
-static void change_state(const struct classes *classes, const struct decoder *d,
-			 const struct process *p, struct recording *rec, enum rec_native_state from)
+/* What becomes of it when the governor has had its look, and counting was looked at. */
+static enum rec_native_state state_of(const struct class_budget *budget)
 {
-	const struct governor *governor = &classes->targets[p->index].budget.governor;
+	return budget->uncounted ? REC_NATIVE_DETACHED : budget->governor.state;
+}
+
+static enum rec_budget_reason reason_of(const struct class_budget *budget, bool was_uncounted)
+{
+	if (budget->uncounted)
+		return REC_BUDGET_OVER;
+	return was_uncounted ? REC_BUDGET_CHEAP : budget->governor.reason;
+}
+
+static void tell_change(struct classes *classes, const struct decoder *d, const struct process *p,
+			struct recording *rec, enum rec_budget_reason reason)
+{
+	struct class_budget *budget = &classes->targets[p->index].budget;
+	const struct governor *governor = &budget->governor;
+	enum rec_native_state from = budget->state;
 	struct rec_budget_event event = {
 		.group = REC_PROBES_CLASS,
 		.time_ns = classes_time(d, governor->last.now_ns),
 		.jvm = p->rec_jvm,
 		.from = from,
-		.to = governor->state,
+		.to = state_of(budget),
+		.reason = reason,
 		.cost_pct = governor_cost_pct(governor),
+		.limit_pct = classes->max_overhead,
 	};
 
+	budget->state = event.to;
 	rec_budget_event(rec, &event);
 	log_info("pid %d: class loads are %s now, they were %s (probes cost %.2f %% of a core)",
 		 p->target->pid, rec_native_state_name(event.to), rec_native_state_name(from),
@@ -113,6 +131,7 @@ void classes_begin_budget(struct classes *classes, const struct process *p)
 	input.cost_ns = 0;
 	budget->now_work_ns = own_work_ns(p, &input);
 	governor_start(&budget->governor, classes->max_overhead, &input);
+	budget->state = budget->governor.state;
 	budget->begun = true;
 }
 
@@ -133,8 +152,7 @@ void classes_keep_budget(struct classes *classes, const struct decoder *d, struc
 {
 	struct class_target *t = &classes->targets[p->index];
 	struct class_budget *budget = &t->budget;
-	enum rec_native_state from = budget->governor.state;
-	bool was_attached = budget->governor.attached;
+	bool was_attached = budget->governor.attached, was_uncounted = budget->uncounted;
 	struct governor_input input;
 	uint64_t work_ns;
 
@@ -148,12 +166,12 @@ void classes_keep_budget(struct classes *classes, const struct decoder *d, struc
 		budget->watched_work_ns += was_attached ? work_ns - budget->now_work_ns : 0;
 		budget->now_work_ns = work_ns;
 	}
-	budget->state_ns[from] += input.now_ns - budget->governor.last.now_ns;
+	budget->state_ns[budget->state] += input.now_ns - budget->governor.last.now_ns;
 	governor_look(&budget->governor, &input);
-	if (budget->governor.state != from)
-		change_state(classes, d, p, rec, from);
 	budget->unwatched |= !budget->governor.attached;
 	budget->uncounted = is_too_dear(budget);
+	if (state_of(budget) != budget->state)
+		tell_change(classes, d, p, rec, reason_of(budget, was_uncounted));
 	set_mode(classes, p, budget->governor.state, budget->governor.attached);
 	set_link(&t->sets[CLASS_SET_PHASES], budget->governor.state == REC_NATIVE_EXACT);
 	set_link(&t->sets[CLASS_SET_FACTS], budget->governor.attached);
@@ -176,7 +194,7 @@ void classes_tell_budget(const struct classes *classes, const struct decoder *d,
 	row->cost_pct = governor_cost_pct(governor);
 	row->total_cost_pct =
 		elapsed_ns ? 100 * (double)governor->last.cost_ns / (double)elapsed_ns : 0;
-	row->state = governor->state;
+	row->state = budget->state;
 	row->attached_ns = classes_time(d, budget->start_ns);
 	memcpy(row->state_ns, budget->state_ns, sizeof(row->state_ns));
 	row->all_cpu_ns = budget->all_work_ns;

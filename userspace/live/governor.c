@@ -60,9 +60,10 @@ void governor_start(struct governor *g, double limit_pct, const struct governor_
 	g->points[g->point_count++] = *input;
 }
 
-static void go_to(struct governor *g, enum rec_native_state state)
+static void go_to(struct governor *g, enum rec_native_state state, enum rec_budget_reason reason)
 {
 	g->state = state;
+	g->reason = reason;
 	g->state_ns = g->last.now_ns;
 	g->cheap_slices = 0;
 	g->attached = state == REC_NATIVE_EXACT || state == REC_NATIVE_SAMPLED;
@@ -75,7 +76,8 @@ static void look_at_exact(struct governor *g)
 	if (g->account_ns >= 0)
 		return;
 	g->slice_rate = sampled_rate(from, &g->last);
-	go_to(g, g->slice_rate < SAFE * g->limit ? REC_NATIVE_SAMPLED : REC_NATIVE_SLICES);
+	go_to(g, g->slice_rate < SAFE * g->limit ? REC_NATIVE_SAMPLED : REC_NATIVE_SLICES,
+	      REC_BUDGET_OVER);
 }
 
 static void look_at_sampled(struct governor *g)
@@ -86,10 +88,10 @@ static void look_at_sampled(struct governor *g)
 	from = point_since(g, in_state_ns < CHEAP_NS ? in_state_ns : CHEAP_NS);
 	if (g->account_ns < 0 && in_state_ns > SETTLE_NS && cost_rate(from, &g->last) > g->limit) {
 		g->slice_rate = cost_rate(from, &g->last);
-		go_to(g, REC_NATIVE_SLICES);
+		go_to(g, REC_NATIVE_SLICES, REC_BUDGET_OVER);
 	} else if (in_state_ns > CHEAP_NS && g->account_ns >= LOW * account_max(g) &&
 		   cost_rate(from, &g->last) < LOW * LOW * g->limit) {
-		go_to(g, REC_NATIVE_EXACT);
+		go_to(g, REC_NATIVE_EXACT, REC_BUDGET_CHEAP);
 	}
 }
 
@@ -107,12 +109,12 @@ static void end_slice(struct governor *g)
 	g->attached = false;
 	g->cheap_slices = rate < LOW * g->limit ? g->cheap_slices + 1 : 0;
 	if (g->cheap_slices >= CHEAP_SLICES)
-		go_to(g, REC_NATIVE_SAMPLED);
+		go_to(g, REC_NATIVE_SAMPLED, REC_BUDGET_CHEAP);
 	else if (least_slice(g) > DETACHED_WINDOWS * account_max(g))
-		go_to(g, REC_NATIVE_DETACHED);
+		go_to(g, REC_NATIVE_DETACHED, REC_BUDGET_SLICE);
 	else if (least_slice(g) > COUNTERS_WINDOWS * account_max(g) &&
 		 g->state == REC_NATIVE_SLICES)
-		go_to(g, REC_NATIVE_COUNTERS);
+		go_to(g, REC_NATIVE_COUNTERS, REC_BUDGET_SLICE);
 }
 
 static void look_at_slices(struct governor *g)
@@ -137,7 +139,7 @@ static void look_at_detached(struct governor *g)
 	if (g->last.now_ns - g->state_ns < DETACHED_NS)
 		return;
 	/* One look, which may be dear. */
-	go_to(g, REC_NATIVE_COUNTERS);
+	go_to(g, REC_NATIVE_COUNTERS, REC_BUDGET_RETRY);
 }
 
 uint64_t governor_slice_ns(const struct governor *g)

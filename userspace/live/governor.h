@@ -31,7 +31,8 @@ struct governor_input {
 struct governor {
 	double limit; /* of one core: 0.02; 0: no limit */
 	enum rec_native_state state;
-	bool attached; /* slices: in one; else always but when detached */
+	enum rec_budget_reason reason; /* of the last change of it */
+	bool attached;		       /* slices: in one; else always but when detached */
 	double account_ns;
 	double slice_rate; /* cost per time within slices; 0: none yet */
 	uint64_t state_ns; /* when the state began */

@@ -180,7 +180,12 @@ static void change_state(struct native *native, struct decoder *d, const struct 
 	struct native_target *t = &native->targets[p->index];
 	enum rec_native_state to = t->governor.state;
 	struct rec_budget_event event = {
-		.group = REC_PROBES_NATIVE, .jvm = p->rec_jvm, .from = from, .to = to
+		.group = REC_PROBES_NATIVE,
+		.jvm = p->rec_jvm,
+		.from = from,
+		.to = to,
+		.reason = t->governor.reason,
+		.limit_pct = native->max_overhead,
 	};
 
 	event.time_ns = epoch_now(d, t->governor.last.now_ns);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,6 +195,18 @@ const char *rec_probe_group_name(enum rec_probe_group group)
 	return group == REC_PROBES_CLASS ? "class" : "native";
 }
 
+const char *rec_budget_reason_name(enum rec_budget_reason reason)
+{
+	static const char *const names[REC_BUDGET_REASON_NR] = {
+		[REC_BUDGET_OVER] = "over_limit",
+		[REC_BUDGET_SLICE] = "slice_over_limit",
+		[REC_BUDGET_CHEAP] = "within_limit",
+		[REC_BUDGET_RETRY] = "retry",
+	};
+
+	return names[reason];
+}
+
 struct rec_native_budget *rec_budget(struct recording *rec, enum rec_probe_group group,
 				     uint32_t jvm)
 {
@@ -257,6 +270,19 @@ const struct rec_budget_event *rec_budget_events(const struct recording *rec, si
 {
 	*count = rec->native ? rec->native->events.count : 0;
 	return *count ? rec->native->events.items : NULL;
+}
+
+const char *rec_budget_event_text(const struct recording *rec, const struct rec_budget_event *event,
+				  char to[REC_BUDGET_TEXT_MAX])
+{
+	double after_s = (double)(event->time_ns - rec_meta_get(rec)->start_time_ns) / 1e9;
+
+	snprintf(to, REC_BUDGET_TEXT_MAX,
+		 "%s %s -> %s after %.1f s, %s: %.2f %% of a core, limit %.2f %%",
+		 rec_probe_group_name(event->group), rec_native_state_name(event->from),
+		 rec_native_state_name(event->to), after_s, rec_budget_reason_name(event->reason),
+		 event->cost_pct, event->limit_pct);
+	return to;
 }
 
 /* ---- suspects */

@@ -144,6 +144,16 @@ const struct rec_native_budget *rec_native_budget_get(const struct recording *re
 /* Whether what lives is told of a JVM: not where too little was followed. */
 bool rec_native_live_known(const struct recording *rec, uint32_t jvm);
 
+/* Why a state changes. */
+enum rec_budget_reason {
+	REC_BUDGET_OVER,  /* probes cost more than the limit */
+	REC_BUDGET_SLICE, /* a short slice of time costs more than several windows may */
+	REC_BUDGET_CHEAP, /* more can be recorded within the limit */
+	REC_BUDGET_RETRY, /* after a while without probes */
+	REC_BUDGET_REASON_NR,
+};
+const char *rec_budget_reason_name(enum rec_budget_reason reason);
+
 /* Each change of the state. */
 struct rec_budget_event {
 	enum rec_probe_group group;
@@ -151,10 +161,17 @@ struct rec_budget_event {
 	uint32_t jvm;
 	enum rec_native_state from;
 	enum rec_native_state to;
-	double cost_pct;
+	enum rec_budget_reason reason;
+	double cost_pct;  /* of the last seconds */
+	double limit_pct; /* what it may be */
 };
 void rec_budget_event(struct recording *rec, const struct rec_budget_event *event);
 const struct rec_budget_event *rec_budget_events(const struct recording *rec, size_t *count);
+
+/* "native exact -> slices after 2.1 s, over_limit: 9.40 % of a core, limit 2.00 %"; returns to. */
+#define REC_BUDGET_TEXT_MAX 160
+const char *rec_budget_event_text(const struct recording *rec, const struct rec_budget_event *event,
+				  char to[REC_BUDGET_TEXT_MAX]);
 
 /* ---- suspects: what may leak */
 
