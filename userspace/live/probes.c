@@ -81,9 +81,14 @@ static bool kernel_links(uint32_t attach_type)
 	return err == -ENOTDIR || err == -ENOENT;
 }
 
+/* JVMSCOPE_LINKS says what is not to be looked for, for tests: "single" or "multi" is the best. */
 enum probe_links probes_best(void)
 {
-	if (kernel_links(ATTACH_SESSION))
+	const char *best = getenv("JVMSCOPE_LINKS");
+
+	if (best && !strcmp(best, "single"))
+		return PROBE_SINGLE;
+	if (!(best && !strcmp(best, "multi")) && kernel_links(ATTACH_SESSION))
 		return PROBE_SESSION;
 	return kernel_links(ATTACH_MULTI) ? PROBE_MULTI : PROBE_SINGLE;
 }
@@ -403,6 +408,16 @@ void probes_detach(struct probe_set *set)
 	set->attached = false;
 }
 
+void probes_want(struct probe_set *set, bool attached)
+{
+	if (!set->count || attached == set->attached)
+		return;
+	if (attached)
+		probes_attach(set);
+	else
+		probes_detach(set);
+}
+
 static void *close_link(void *arg)
 {
 	int *fd = arg;
@@ -429,8 +444,43 @@ static void close_aside(int *fd)
 	*fd = -1;
 }
 
+struct single_links {
+	size_t count;
+	struct bpf_link *links[2 * PROBES_MAX];
+};
+
+static void *destroy_links(void *arg)
+{
+	struct single_links *single = arg;
+
+	for (size_t i = 0; i < single->count; i++)
+		bpf_link__destroy(single->links[i]);
+	free(single);
+	return NULL;
+}
+
+/* Without memory or a thread they are left to probes_detach(). */
+static void destroy_aside(struct probe_set *set)
+{
+	struct single_links *single = malloc(sizeof(*single));
+	pthread_t thread;
+
+	if (!single)
+		return;
+	single->count = 2 * set->count;
+	memcpy(single->links, set->single, single->count * sizeof(single->links[0]));
+	if (pthread_create(&thread, NULL, destroy_links, single)) {
+		free(single);
+		return;
+	}
+	pthread_detach(thread);
+	memset(set->single, 0, sizeof(set->single));
+}
+
 void probes_free(struct probe_set *set)
 {
+	if (set->attached && set->links == PROBE_SINGLE)
+		destroy_aside(set);
 	for (size_t i = 0; i < 2 && set->attached; i++)
 		if (set->multi[i] >= 0)
 			close_aside(&set->multi[i]);

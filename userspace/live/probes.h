@@ -133,9 +133,12 @@ int probes_attach(struct probe_set *set);
 /* From its return on no program of the set begins. Sites stay, to be attached again. */
 void probes_detach(struct probe_set *set);
 
+/* Attaches or detaches a set that has sites, when it is not so already. */
+void probes_want(struct probe_set *set, bool attached);
+
 /*
- * Multi links are closed by threads of their own, all at the same time: they are gone some 40 ms
- * after the return, and the process does not end before.
+ * Links are closed by threads of their own, so that nobody waits: multi links are gone some 40 ms
+ * after the return, and the process does not end before; each single one takes longer.
  */
 void probes_free(struct probe_set *set);
 
