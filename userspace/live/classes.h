@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "bpf/jvs_class.h"
 #include "jvm/agents.h"
-#include "live/governor.h"
+#include "live/budget.h"
 #include "live/probes.h"
 #include "model/classes.h"
 #include "trie/trie.h"
@@ -69,23 +69,6 @@ enum class_set {
 	CLASS_SETS,
 };
 
-/* What the probes of a target may cost: see classes_budget.c. */
-struct class_budget {
-	bool begun;
-	bool uncounted; /* the probes that count are too dear, too */
-	bool unwatched; /* for a while: some loads were only counted, or not even that */
-	struct governor governor;
-	enum rec_native_state
-		state;	   /* the governor's, or detached where even counting is too dear */
-	uint64_t start_ns; /* CLOCK_MONOTONIC */
-	uint64_t start_cost_ns;
-	uint64_t state_ns[REC_NATIVE_STATE_NR];
-	/* CPU time of the target without that of the probes: until now, since the start, watched */
-	uint64_t now_work_ns;
-	uint64_t all_work_ns;
-	uint64_t watched_work_ns;
-};
-
 struct class_target {
 	struct probe_set sets[CLASS_SETS];
 	bool tried;	      /* to attach: it is done once a program */
@@ -112,7 +95,8 @@ struct class_target {
 	bool in_main;	    /* the program's main has begun */
 	struct class_premain premains[AGENTS_MAX];
 	uint32_t premain_count;
-	struct class_budget budget;
+	struct probe_budget budget;
+	bool uncounted; /* the probes that count are too dear, too */
 };
 
 /* Classes of the early time that a rule ignores, beside those the kernel counts. */

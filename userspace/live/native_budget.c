@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "live/budget.h"
 #include "live/decode.h"
 #include "live/native.h"
 #include "live/native_impl.h"
@@ -17,8 +18,6 @@
 #define INTERVAL     524288ull	  /* bytes between samples, when all the time is watched */
 #define INTERVAL_LOW 1024	  /* and at least in slices */
 #define EVERY	     8		  /* block that is booked in slices, about */
-/* What a return costs beside the entry it belongs to: 0.24 to 0.42 us, see docs/overhead.md. */
-#define RETURN_SHARE 0.57
 
 static uint64_t monotonic_now(void)
 {
@@ -31,7 +30,7 @@ static uint64_t monotonic_now(void)
 static uint64_t cost_of(const struct native *native, const struct jvs_native_counts *counts)
 {
 	double traps = (double)counts->values[JVS_NATIVE_COUNT_ENTRIES] +
-		       RETURN_SHARE * (double)counts->values[JVS_NATIVE_COUNT_RETURNS];
+		       BUDGET_RETURN_SHARE * (double)counts->values[JVS_NATIVE_COUNT_RETURNS];
 
 	return (uint64_t)(traps * native->trap_ns) + counts->values[JVS_NATIVE_COUNT_RUN_NS];
 }
@@ -44,23 +43,14 @@ static void measure(struct native *native, const struct process *p, struct gover
 	native_counts(native, p->index, &counts);
 	*out = (struct governor_input){
 		.now_ns = monotonic_now(),
-		/* The budget is one: what class loads use of it is not there for this. */
-		.cost_ns = cost_of(native, &counts) + p->class_cost_ns - t->start_cost_ns,
+		/* The budget is one: what other groups use of it is not there for this. */
+		.cost_ns = cost_of(native, &counts) + p->class_cost_ns + p->mapping_cost_ns -
+			   t->start_cost_ns,
 		.hits = counts.values[JVS_NATIVE_COUNT_ENTRIES],
 		.trap_ns = native->trap_ns,
 	};
 	t->allocations = counts.values[JVS_NATIVE_COUNT_ALLOCATIONS];
 	t->allocated_bytes = counts.values[JVS_NATIVE_COUNT_ALLOCATED_BYTES];
-}
-
-/* CPU time of the target, without what our probes took of it. */
-static uint64_t own_work_ns(const struct process *p, const struct governor_input *input)
-{
-	uint64_t cpu_ns;
-
-	if (target_cpu_ns(p->target, &cpu_ns))
-		cpu_ns = p->last_cpu_ns;
-	return cpu_ns > input->cost_ns ? cpu_ns - input->cost_ns : 0;
 }
 
 /* ---- figures of slices: what was seen stands for what was not, by the target's CPU time */
@@ -141,16 +131,8 @@ static void set_links(struct native_target *t)
 {
 	bool sliced = is_sliced(t->governor.state);
 
-	for (int set = 0; set < NATIVE_SETS; set++) {
-		bool wanted = t->governor.attached && (!sliced || set % 2 == 0);
-
-		if (!t->sets[set].count || wanted == t->sets[set].attached)
-			continue;
-		if (wanted)
-			probes_attach(&t->sets[set]);
-		else
-			probes_detach(&t->sets[set]);
-	}
+	for (int set = 0; set < NATIVE_SETS; set++)
+		probes_want(&t->sets[set], t->governor.attached && (!sliced || set % 2 == 0));
 }
 
 static int64_t epoch_now(const struct decoder *d, uint64_t now_ns)
@@ -209,7 +191,7 @@ static void look(struct native *native, struct decoder *d, const struct process 
 
 	measure(native, p, &input);
 	t->state_ns[from] += input.now_ns - t->governor.last.now_ns;
-	t->now_work_ns = own_work_ns(p, &input);
+	t->now_work_ns = budget_own_work_ns(p, input.cost_ns);
 	governor_look(&t->governor, &input);
 	if (is_sliced(from) && was_attached && !t->governor.attached) {
 		t->sliced_seen_ns += t->now_work_ns - t->slice_work_ns;
@@ -223,7 +205,7 @@ static void look(struct native *native, struct decoder *d, const struct process 
 	set_control(native, p);
 	set_links(t);
 	measure(native, p, &input);
-	t->slice_work_ns = t->now_work_ns = own_work_ns(p, &input);
+	t->slice_work_ns = t->now_work_ns = budget_own_work_ns(p, input.cost_ns);
 }
 
 /* A slice that is over before the next tick is waited for here. */
@@ -247,7 +229,7 @@ void native_begin_budget(struct native *native, const struct process *p)
 	t->start_ns = input.now_ns;
 	t->start_cost_ns = input.cost_ns;
 	input.cost_ns = 0;
-	t->start_work_ns = t->now_work_ns = own_work_ns(p, &input);
+	t->start_work_ns = t->now_work_ns = budget_own_work_ns(p, input.cost_ns);
 	governor_start(&t->governor, native->max_overhead, &input);
 	t->begun = true;
 }

@@ -60,6 +60,7 @@ struct process {
 	uint64_t start_cpu_ns;	    /* of the process, when recording began */
 	uint64_t last_cpu_ns;	    /* the last that could be read */
 	uint64_t class_cost_ns;	    /* of its time, in probes of class loads */
+	uint64_t mapping_cost_ns;   /* the same, of what the VM maps */
 	uint32_t looks;		    /* for the JVM */
 	uint32_t programs;	    /* counts exec: what was known of another is not of this */
 	uint32_t refreshes;	    /* of the JVM's layout */
