@@ -13,6 +13,8 @@ Parts (all when none is named):
   overhead  CPU time of the same work with and without a profiler, in interleaved pairs: nothing
             (the null pairs), ours at 99 and 997 Hz, JFR with its profile settings, and
             async-profiler at 10 and 1 ms when ASPROF names its program
+  fine      the same of those whose events can be switched from outside, in pairs of 40 ms: resolves
+            0.002, also on a machine that is not quiet
   native    CPU time of a program that allocates native memory, in interleaved turns: nothing, native
             memory exact and by default, NMT summary and detail, async-profiler's nativemem
   long      the same by default over two programs of half a minute, without their first 5 s
@@ -36,7 +38,7 @@ import jdks  # noqa: E402
 import kernel  # noqa: E402
 from harness import SCOPE, Run  # noqa: E402
 from native_cost import bench_long, bench_native  # noqa: E402
-from overhead import bench_overhead  # noqa: E402
+from overhead import bench_fine, bench_overhead  # noqa: E402
 from recording import total  # noqa: E402
 
 CLASSES = jdks.BUILD / "bench" / "classes"
@@ -176,6 +178,8 @@ def main():
         for part in parts:
             if part == "overhead":
                 bench_overhead(jdk, CLASSES, options.pairs, say)
+            elif part == "fine":
+                bench_fine(jdk, CLASSES, say)
             elif part == "native":
                 bench_native(jdk, CLASSES, options.turns, say)
             elif part == "long":

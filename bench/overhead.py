@@ -11,13 +11,15 @@ lie between the turns. The null pairs switch nothing on.
 
 The figure is the median of the pairs' ratios, with its standard error from their quartiles.
 
-Where another machine shares the cores a round takes now one time and now twice that, and changes
-several times a second: then the median resolves no hundredth. So a second figure stands beside it,
-which such neighbours can only spoil, not move: the runs of ten rounds that took least, a tenth of
-them, with and without, in all turns; their error is from drawing the pairs again and again.
+Where another machine shares the cores a round takes 4.5 ms now and 8.5 ms then, and changes about
+once a second: half a second is then too long for a pair, and no profiler is attached and detached
+faster. What costs the target are the perf events, though, and they can be switched from outside,
+ours and those of async-profiler: the fine pairs are of a few rounds each, some hundred pairs of one
+recording.
 """
+import ctypes
+import fcntl
 import os
-import random
 import statistics
 import subprocess
 import time
@@ -30,8 +32,6 @@ TURN_S = 0.5
 SETTLE_S = 0.1
 ROUNDS_MIN = 5  # of a turn
 LONGER_MAX = 10  # times TURN_S
-RUN_ROUNDS = 10
-DRAWS = 200
 
 # Medians of whole runs on a quiet machine of two cores, JDK 17 and 25: what to compare with where
 # async-profiler is not there.
@@ -63,6 +63,10 @@ class Ours(Nothing):
         self.scope = self.run.scope("-p", self.jvm.pid, "-e", "cpu", "-F", self.hz, "-f", path, "-q")
         self.run.wait_recording(self.scope)
 
+    def process(self):
+        """Whose perf events they are."""
+        return self.scope.pid
+
     def off(self):
         self.scope.signal(2)
         expect(self.scope.wait(60) == 0, "jvmscope failed: %s" % self.scope.err)
@@ -89,6 +93,9 @@ class Async(Nothing):
         self.path = self.run.output(".jfr")
         call(os.environ["ASPROF"], "start", "-e", "cpu", "-i", self.interval, "-f", self.path,
              self.jvm.pid)
+
+    def process(self):
+        return self.jvm.pid
 
     def off(self):
         call(os.environ["ASPROF"], "stop", "-f", self.path, self.jvm.pid)
@@ -125,31 +132,12 @@ class Turn:
         own = sum(self.rounds) * (len(self.rounds) + 1) / len(self.rounds)
         self.others = max(used - own, 0) / (len(self.rounds) + 1)
         self.mean = statistics.mean(self.rounds) + self.others
-        # Of the same length in all turns, however many rounds they hold.
-        self.runs = [statistics.mean(self.rounds[at:at + RUN_ROUNDS]) + self.others
-                     for at in range(max(len(self.rounds) - RUN_ROUNDS, 0) + 1)]
 
 
 def median_of(ratios):
     """The median and its standard error, by the distance of the quartiles."""
     low, middle, high = statistics.quantiles(ratios, n=4)
     return middle, 1.253 * (high - low) / 1.349 / len(ratios) ** 0.5
-
-
-def least(turns):
-    """What a round takes in the least tenth of the runs of rounds."""
-    runs = sorted(run for turn in turns for run in turn.runs)
-    return runs[len(runs) // 10]
-
-
-def least_of(on, off):
-    """The ratio of the least, and its standard error."""
-    pairs, draw = list(zip(on, off)), random.Random(1)
-    drawn = []
-    for _ in range(DRAWS):
-        some = draw.choices(pairs, k=len(pairs))
-        drawn.append(least([a for a, _ in some]) / least([b for _, b in some]))
-    return least(on) / least(off), statistics.stdev(drawn)
 
 
 def pairs_of(jdk, profiler, classes, count):
@@ -171,8 +159,85 @@ def pairs_of(jdk, profiler, classes, count):
         run.close()
 
 
+# ---- fine pairs
+
+WINDOW_S = 0.04
+FINE_S = 30
+PIDFD_GETFD = 438
+ENABLE, DISABLE = 0x2400, 0x2401  # PERF_EVENT_IOC_*
+
+
+def events_of(pid):
+    """The perf events of a process, as descriptors of our own."""
+    libc, pidfd = ctypes.CDLL(None, use_errno=True), os.pidfd_open(pid)
+    folder = "/proc/%d/fd" % pid
+    numbers = [int(name) for name in os.listdir(folder)
+               if "perf_event" in os.readlink(os.path.join(folder, name))]
+    events = [libc.syscall(PIDFD_GETFD, pidfd, number, 0) for number in numbers]
+    os.close(pidfd)
+    expect(events and min(events) >= 0, "no events in %s" % folder)
+    return events
+
+
+def windows_of(jvm, events):
+    """Mean CPU time of the rounds that lie in a window, for windows off and on in turns."""
+    windows, end = [], time.monotonic() + FINE_S
+    while time.monotonic() < end:
+        for state in (DISABLE, ENABLE):
+            for event in events:
+                fcntl.ioctl(event, state)
+            start = time.monotonic_ns()
+            time.sleep(WINDOW_S)
+            windows.append((start, time.monotonic_ns()))
+    ends = [tuple(map(int, line.split()[1:])) for line in list(jvm.out) if line.startswith("ROUND ")]
+    means, at = [], 0
+    for start, stop in windows:
+        while at < len(ends) and ends[at][0] < start:
+            at += 1
+        inside = []
+        while at < len(ends) and ends[at][0] <= stop:
+            inside.append(ends[at][1])
+            at += 1
+        means.append((inside[-1] - inside[0]) / (len(inside) - 1) if len(inside) > 1 else None)
+    return means
+
+
+def fine_ratios(jdk, classes, profiler):
+    run = Run(jdk, "overhead")
+    try:
+        jvm = run.track(Jvm([jdk.java, "-Xmx512m", "-cp", classes, "CpuMixed"])).ready()
+        time.sleep(WARM_UP_S)
+        this = profiler(run, jvm)
+        this.on()
+        events = [] if profiler is Nothing else events_of(this.process())
+        means = windows_of(jvm, events)
+        for event in events:
+            os.close(event)
+        this.off()
+        # The off window before one or behind it, so that a drift of the machine does not count.
+        return [on / off for i, on in enumerate(means) if i % 2
+                for off in (means[i - 1] if i % 4 == 1 else (means + [None])[i + 1],) if on and off]
+    finally:
+        run.close()
+
+
+FINE = ("null", "jvmscope 99 Hz", "jvmscope 997 Hz", "async-profiler 10 ms", "async-profiler 1 ms")
+
+
+def bench_fine(jdk, classes, say):
+    medians = {}
+    for name in FINE:
+        if "async" in name and not os.environ.get("ASPROF"):
+            continue
+        ratios = fine_ratios(jdk, classes, PROFILERS[name])
+        medians[name], error = median_of(ratios)
+        say("%s: fine pairs, CPU per round with %-21s %.3f +- %.3f of without, median of %d" % (
+            jdk, name, medians[name], error, len(ratios)))
+    judge("%s: fine pairs" % jdk, jdk, medians, say)
+
+
 def bench_overhead(jdk, classes, count, say):
-    medians, leasts = {}, {}
+    medians = {}
     for name, profiler in PROFILERS.items():
         known = PUBLISHED.get(name, {}).get(jdk.major)
         if "async" in name and not os.environ.get("ASPROF"):
@@ -182,13 +247,9 @@ def bench_overhead(jdk, classes, count, say):
         on, off = pairs_of(jdk, profiler, classes, count)
         ratios = [a.mean / b.mean for a, b in zip(on, off)]
         medians[name], error = median_of(ratios)
-        leasts[name], least_error = least_of(on, off)
         say("%s: CPU per round with %-21s %.3f +- %.3f of without, median of %d pairs "
-            "[%.3f..%.3f]; least disturbed %.3f +- %.3f" % (
-                jdk, name, medians[name], error, count, min(ratios), max(ratios), leasts[name],
-                least_error))
-    judge("%s, medians" % jdk, jdk, medians, say)
-    judge("%s, least disturbed" % jdk, jdk, leasts, say)
+            "[%.3f..%.3f]" % (jdk, name, medians[name], error, count, min(ratios), max(ratios)))
+    judge(jdk, jdk, medians, say)
 
 
 def judge(what, jdk, ratios, say):
