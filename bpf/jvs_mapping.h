@@ -42,9 +42,17 @@ struct jvs_mapped {
 };
 _Static_assert(sizeof(struct jvs_mapped) == 64, "no holes");
 
+/* Written by userspace, for each target. */
+struct jvs_mapping_control {
+	__u32 no_stacks; /* 1: calls are told without */
+	__u32 epoch;	 /* of the links: a call that began in another has no return to wait for */
+};
+
 /* X(NAME, "name in outputs"): of a target, on each CPU. */
 #define JVS_MAPPING_COUNTER_LIST(X)                                      \
 	X(CALLS, "mapping_calls")	/* that were looked at */        \
+	X(RETURNS, "mapping_returns")	/* and waited for */             \
+	X(RUN_NS, "mapping_run_ns")	/* time of the programs */       \
 	X(LOST, "mapping_ring_full")	/* records that did not fit */   \
 	X(NO_STACK, "mapping_no_stack") /* stacks that were not taken */ \
 	X(NO_STATE, "mapping_no_thread_state")

@@ -13,9 +13,17 @@ struct {
 	__type(value, struct jvs_mapping_counts);
 } jvs_mapping_counts SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, JVS_MAX_TARGETS);
+	__type(key, __u32);
+	__type(value, struct jvs_mapping_control);
+} jvs_mapping_controls SEC(".maps");
+
 /* What a thread is mapping. */
 struct jvs_mapping_thread {
-	__u64 sp; /* at the entry; 0: nothing */
+	__u64 sp;    /* at the entry; 0: nothing */
+	__u64 epoch; /* it began in */
 	struct jvs_mapped record;
 };
 
@@ -26,12 +34,23 @@ struct {
 	__type(value, struct jvs_mapping_thread);
 } jvs_mapping_threads SEC(".maps");
 
-static __always_inline void count(__u32 target, __u32 counter)
+static __always_inline void add(__u32 target, __u32 counter, __u64 more)
 {
 	struct jvs_mapping_counts *counts = bpf_map_lookup_elem(&jvs_mapping_counts, &target);
 
 	if (counts && counter < JVS_MAPPING_COUNT_NR)
-		__sync_fetch_and_add(&counts->values[counter], 1);
+		__sync_fetch_and_add(&counts->values[counter], more);
+}
+
+static __always_inline void count(__u32 target, __u32 counter)
+{
+	add(target, counter, 1);
+}
+
+/* Whether the thread is within a call whose return will be seen. */
+static __always_inline bool is_mapping(const struct jvs_mapping_thread *thread, __u32 epoch)
+{
+	return thread && thread->sp && thread->epoch == epoch;
 }
 
 static __always_inline void send(struct jvs_mapped *record)
@@ -44,6 +63,7 @@ static __always_inline void send(struct jvs_mapped *record)
 struct jvs_mapping_call {
 	struct jvs_mapped record;
 	__u64 sp;
+	__u64 epoch;
 };
 
 /* Whether the return is to be waited for. */
@@ -71,14 +91,16 @@ __attribute__((noinline)) int jvs_mapping_begin(struct jvs_mapping_call *call)
 		return 1;
 	}
 	if (call->record.op == JVS_MAPPING_STACK_SIZE) {
-		if (thread->sp && thread->record.op == JVS_MAPPING_STACK)
+		if (is_mapping(thread, call->epoch) && thread->record.op == JVS_MAPPING_STACK)
 			thread->record.size = call->record.size;
 		return 1;
 	}
 	/* Within another one, which is told as a whole: os::reserve_memory_aligned. */
-	if (thread->sp && call->sp < thread->sp && thread->record.op != JVS_MAPPING_STACK)
+	if (is_mapping(thread, call->epoch) && call->sp < thread->sp &&
+	    thread->record.op != JVS_MAPPING_STACK)
 		return 1;
 	thread->record = call->record;
+	thread->epoch = call->epoch;
 	thread->sp = call->sp;
 	return 0;
 }
@@ -112,13 +134,19 @@ static __always_inline __u64 argument(const __u64 *args, __u32 number)
 
 struct caller {
 	const struct jvs_target *t;
+	const struct jvs_mapping_control *control;
+	__u64 start_ns; /* of the program */
 	__u32 target;
 };
 
 static __always_inline bool find_caller(struct caller *caller)
 {
+	caller->start_ns = bpf_ktime_get_ns();
 	caller->t = jvs_current_target(&caller->target);
-	return caller->t;
+	if (!caller->t)
+		return false;
+	caller->control = bpf_map_lookup_elem(&jvs_mapping_controls, &caller->target);
+	return caller->control;
 }
 
 static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *caller)
@@ -134,27 +162,32 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *ca
 	struct jvs_mapping_call call = {};
 	__u32 target = caller->target;
 	enum jvs_captured how;
+	int done;
 
 	count(target, JVS_MAPPING_COUNT_CALLS);
 	jvs_fill_event(&call.record.event, JVS_EVENT_MAPPING, target);
 	call.sp = PT_REGS_SP(ctx);
+	call.epoch = caller->control->epoch;
 	call.record.op = cookie & 0xff;
 	call.record.address = argument(args, cookie >> 8);
 	call.record.size = argument(args, cookie >> 12);
 	call.record.tag =
 		cookie >> 16 & 7 ? argument(args, cookie >> 16) & 0xff : JVS_MAPPING_NO_TAG;
-	if (begins(call.record.op)) {
+	if (begins(call.record.op) && !caller->control->no_stacks) {
 		call.record.stack = jvs_capture_at_probe(target, caller->t, &how);
 		if (how == JVS_CAPTURED_NOT || how == JVS_CAPTURED_UNSENT)
 			count(target, JVS_MAPPING_COUNT_NO_STACK);
 	}
-	return jvs_mapping_begin(&call);
+	done = jvs_mapping_begin(&call);
+	add(target, JVS_MAPPING_COUNT_RUN_NS, bpf_ktime_get_ns() - caller->start_ns);
+	return done;
 }
 
 static __always_inline void on_return(struct pt_regs *ctx, const struct caller *caller)
 {
-	(void)caller;
 	jvs_mapping_end(PT_REGS_SP(ctx) - JVS_RETURN_SLOT, PT_REGS_RC(ctx));
+	count(caller->target, JVS_MAPPING_COUNT_RETURNS);
+	add(caller->target, JVS_MAPPING_COUNT_RUN_NS, bpf_ktime_get_ns() - caller->start_ns);
 }
 
 JVS_CALL_PROGRAMS(mapping)

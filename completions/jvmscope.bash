@@ -56,7 +56,7 @@ _jvmscope_values() {
 	--filter) echo 'mark fold drop off' ;;
 	-e | --events) echo 'cpu native native=libc class counter all' ;;
 	--max-overhead) echo 'none' ;;
-	--metric) echo 'cpu native_alloc native_live class_load' ;;
+	--metric) echo 'cpu native_alloc native_live vm_reserved vm_committed thread_stacks class_load' ;;
 	--cpu-event) echo 'auto cycles cpu-clock' ;;
 	--color) echo 'auto always never' ;;
 	-F | --frequency) echo '99 199 499 997' ;;

@@ -13,18 +13,20 @@
 
 /* ---- sites, and their sums by tag */
 
-static bool is_estimated(const struct recording *rec, uint32_t jvm)
+/* What was not seen of mappings is not made up for. */
+static bool is_estimated(const struct recording *rec, const struct rec_native_site *site)
 {
-	const struct rec_native_budget *budget = rec_native_budget_get(rec, jvm);
+	const struct rec_native_budget *budget = rec_native_budget_get(rec, site->jvm);
 
+	if (site->use != REC_NATIVE_HEAP && site->use != REC_NATIVE_UNKNOWN_FREE)
+		return rec_mapped_known(rec, site->jvm);
 	return !budget || budget->estimated;
 }
 
 static void write_numbers(struct json_stream *json, const struct recording *rec,
 			  const struct rec_native_site *site)
 {
-	bool known = rec_native_live_known(rec, site->jvm),
-	     estimated = is_estimated(rec, site->jvm);
+	bool known = rec_site_live_known(rec, site), estimated = is_estimated(rec, site);
 
 	json_key_signed_or_null(json, "live_bytes", rec_native_live_bytes(site), known);
 	json_key_signed_or_null(json, "live_blocks", rec_native_live_blocks(site), known);
@@ -68,6 +70,7 @@ static void write_tags(struct json_stream *json, const struct recording *rec)
 {
 	struct rec_native_tag *tags = NULL;
 	ssize_t count = rec_native_tags(rec, &tags);
+	bool known;
 
 	if (count < 0) {
 		json->err = json->err ? json->err : (int)count;
@@ -81,9 +84,10 @@ static void write_tags(struct json_stream *json, const struct recording *rec)
 		json_key_text(json, "tag", rec_text(rec, tags[i].sum.tag));
 		write_numbers(json, rec, &tags[i].sum);
 		json_key_signed(json, "unknown_free_count", tags[i].unknown_frees);
-		json_key_signed(json, "reserved_bytes", tags[i].reserved);
-		json_key_signed(json, "committed_bytes", tags[i].committed);
-		json_key_signed(json, "stack_bytes", tags[i].stacks);
+		known = rec_mapped_known(rec, tags[i].sum.jvm);
+		json_key_signed_or_null(json, "reserved_bytes", tags[i].reserved, known);
+		json_key_signed_or_null(json, "committed_bytes", tags[i].committed, known);
+		json_key_signed_or_null(json, "stack_bytes", tags[i].stacks, known);
 		json_map_end(json);
 	}
 	json_array_end(json);

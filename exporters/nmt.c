@@ -46,6 +46,11 @@ static int by_live_bytes(const void *a, const void *b)
 	return x->tag < y->tag ? -1 : x->tag > y->tag;
 }
 
+static bool is_known(const struct recording *rec, const struct rec_native_calls *calls)
+{
+	return calls->use == REC_NATIVE_HEAP || rec_mapped_known(rec, calls->jvm);
+}
+
 static int collect(const struct recording *rec, uint32_t jvm, struct sites *out)
 {
 	uint32_t count = rec_native_calls_count(rec);
@@ -57,7 +62,7 @@ static int collect(const struct recording *rec, uint32_t jvm, struct sites *out)
 		const struct rec_native_calls *calls = rec_native_calls_get(rec, id);
 
 		if (calls->jvm == jvm && calls->use != REC_NATIVE_UNKNOWN_FREE &&
-		    rec_native_live_blocks(&calls->sum))
+		    is_known(rec, calls) && rec_native_live_blocks(&calls->sum))
 			sites.rows[sites.count++] = *calls;
 	}
 	qsort(sites.rows, sites.count, sizeof(*sites.rows), by_live_bytes);
@@ -235,6 +240,10 @@ static int write_jvm(const struct recording *rec, uint32_t jvm, FILE *out)
 	write_changes(rec, jvm, out);
 	if (!write_quality(rec_native_budget_get(rec, jvm), out))
 		return 0;
+	if (!rec_mapped_known(rec, jvm))
+		fputs("What is mapped is not known, since probes were taken off to keep "
+		      "--max-overhead\n\n",
+		      out);
 	fputs("Native memory allocated while it was recorded, and not freed:\n\n", out);
 	err = collect(rec, jvm, &sites);
 	if (!err)

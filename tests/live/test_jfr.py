@@ -182,7 +182,7 @@ def native_memory(run):
         usage = print_events(tool, path, "jdk.NativeMemoryUsage", "jdk.NativeMemoryUsageTotal")
         types = {fields.get("type") for _, fields, _ in usage}
         expect({"Java Heap", "Thread", "Other", None} <= types, "%s: %s" % (tool.jdk, types))
-    for metric in ("native_alloc", "native_live"):
+    for metric in ("native_alloc", "native_live", "vm_committed", "thread_stacks"):
         collapsed = run.output(".collapsed")
         scope = run.scope("convert", path, "-o", collapsed, "--metric", metric)
         expect(scope.wait(60) == 0, " | ".join(scope.err))

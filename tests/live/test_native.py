@@ -25,7 +25,8 @@ class Sites:
         self.raw = dict(recording.raw["native"])
         self.raw["sites"] = [site for site in self.raw["sites"] if site["jvm"] == jvm]
         self.counts = self.raw["counts"][jvm]
-        self.budget = recording.raw["budget"]["jvms"][jvm]
+        self.budget = next(row for row in recording.raw["budget"]["jvms"]
+                           if row["jvm"] == jvm and row["group"] == "native")
 
     def methods(self, site):
         if site["stack"] is None:
@@ -108,11 +109,21 @@ def native_sites(run, nmt):
         len(sites.raw["sites"]), sites.counts["run_ns"] / 1e3 / sites.counts["allocations"]))
 
 
-@test("native sites of a started JVM")
-def native_sites_started(run):
+# The kernel's links for probes, and those of older kernels.
+LINKS = {"": {"links": "best"}, "by multi links": {"links": "multi"},
+         "by single links": {"links": "single"}}
+
+
+def with_links(links):
+    return dict(os.environ, JVMSCOPE_LINKS=links)
+
+
+@test("native sites of a started JVM", params=LINKS)
+def native_sites_started(run, links):
     path = run.output()
     scope = run.track(Jvm([SCOPE, "-f", path, "--no-progress", *EXACT, "--",
-                           *run.java_command("UnsafeSites", wait=True)]))
+                           *run.java_command("UnsafeSites", wait=True)],
+                          env=with_links(links)))
     scope.ready()
     # Long enough for us to have read the JVM. What it has allocated before is known by then.
     time.sleep(1)
@@ -358,7 +369,8 @@ def native_budget(run):
     events = recording.raw["budget"]["events"]
     expect(events and events[0]["from"] == "exact" and events[0]["reason"] == "over_limit" and
            events[0]["cost_pct"] > events[0]["limit_pct"] == 2, "%s" % events)
-    expect(not budget["live_known"] and all(site["live_bytes"] is None for site in sites.raw["sites"]),
+    expect(not budget["live_known"] and all(site["live_bytes"] is None for site in sites.raw["sites"]
+                                            if site["use"] == "malloc"),
            "what lives is told, though it is not known")
     check_withheld(run, recording, *others)
     check_changes(run, events, *others[1:])
@@ -501,12 +513,12 @@ def native_bystander(run):
                    for name in sites.methods(site)), "the bystander's allocations")
 
 
-@test("native mappings", quick=True)
-def native_mappings(run):
+@test("native mappings", quick=["", "by single links"], params=LINKS)
+def native_mappings(run, links):
     """What the VM maps, from its start: stacks by who started the threads, and parts of the heap."""
     path = run.output()
     scope = run.scope("-f", path, "--no-progress", *EXACT, "--", *run.java_command(
-        "ManyThreads", 20, 40, flags=["-Xss333k", "-XX:+UseSerialGC"]))
+        "ManyThreads", 20, 40, flags=["-Xss333k", "-XX:+UseSerialGC"]), env=with_links(links))
     scope.line("READY", 60)
     wait_until(lambda: thread_count(child_of(scope.pid), "many-") == 40, 30, "threads do not start")
     scope.signal(signal.SIGINT)
@@ -516,7 +528,44 @@ def native_mappings(run):
     expect(stacks["live_blocks"] == 40, "%s" % dict(stacks))
     # The VM rounds up and adds what libc takes of it: the guard, which is a page.
     expect(40 * 333 * 1024 <= stacks["live_bytes"] <= 40 * (333 + 16) * 1024, "%s" % dict(stacks))
+    # JDK 17 reserves the heap without a tag. What was there before the attach is not counted.
+    unknown = sum(row["reserved_bytes"] for row in sites.raw["by_tag"] if row["tag"] == "unknown")
+    expect(unknown < 64 << 20, "%d bytes are reserved for nobody knows what" % unknown)
+    for metric, key in (("vm_reserved", "reserved_bytes"), ("vm_committed", "committed_bytes"),
+                        ("thread_stacks", "stack_bytes")):
+        expect(sum(sample.value for sample in sites.recording.samples(metric)) ==
+               sum(row[key] for row in sites.raw["by_tag"]), "%s is another sum" % metric)
     run.note("%d mapping calls" % sites.counts["mapping_calls"])
+
+
+@test("native mappings from before", quick=True, modes=("full", "jdks"))
+def native_mappings_before(run):
+    """What is committed in what was reserved before the attach has the tag of that."""
+    jvm = run.java("MemoryGrowth", "heap", 100, wait=True, hold=60,
+                   flags=["-Xms16m", "-Xmx300m", "-XX:+UseSerialGC"])
+    recording, _ = run.record_all(jvm, *EXACT)
+    by_tag = {row["tag"]: row["committed_bytes"] for row in recording.raw["native"]["by_tag"]}
+    expect(100 << 20 <= by_tag["Java Heap"] <= 300 << 20, "%s" % by_tag)
+    expect(by_tag.get("unknown", 0) < 1 << 20, "%s" % by_tag)
+    run.note(", ".join("%s %d" % row for row in by_tag.items() if row[1]))
+
+
+@test("native mappings over the budget", each_jdk=False)
+def native_mappings_budget(run):
+    """A program that does nothing but start threads: the budget is kept, and what lives withheld."""
+    jvm = run.java("ShortThreads", 10, 0, wait=True, hold=60)
+    path = run.output(".jfr")
+    recording, _ = run.record_all(jvm, "-e", "native", "--max-overhead", "0.1", "-f", path)
+    budget = next(row for row in recording.raw["budget"]["jvms"] if row["group"] == "mapping")
+    events = [row for row in recording.raw["budget"]["events"] if row["group"] == "mapping"]
+    expect(events and events[0]["from"] == "exact" and events[0]["reason"] == "over_limit",
+           "%s" % recording.raw["budget"])
+    expect(budget["total_cost_pct"] <= 0.5, "%s" % budget)
+    run.note("%s, %.2f %%" % (" ".join(event["to"] for event in events), budget["total_cost_pct"]))
+    if budget["live_known"]:
+        return
+    expect(all(row["stack_bytes"] is None for row in recording.raw["native"]["by_tag"]) and
+           not any(recording.samples("thread_stacks")), "what lives is told, though not known")
 
 
 def thread_count(pid, prefix):

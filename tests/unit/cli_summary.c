@@ -251,6 +251,37 @@ static void native_memory_says_how_much_was_seen(void)
 			       "Other 4.0 MiB; only what was seen in 25.0 % of its CPU time");
 }
 
+static void add_mapped(uint32_t jvm, enum rec_native_use use, const char *tag, int64_t mib)
+{
+	const struct rec_native_site site = { .jvm = jvm,
+					      .tag = string(tag),
+					      .use = use,
+					      .allocated_blocks = 2,
+					      .freed_blocks = 1,
+					      .allocated_bytes = (mib + 1) << 20,
+					      .freed_bytes = 1 << 20 };
+
+	CU_ASSERT_NOT_EQUAL_FATAL(rec_native_site(rec, &site), 0);
+}
+
+static void what_is_mapped_is_a_line(void)
+{
+	uint32_t jvm = add_jvm(4242);
+
+	(void)line_of("own cost");
+	CU_ASSERT_PTR_NULL(strstr(text, "\nmapped"));
+	add_mapped(jvm, REC_NATIVE_COMMITTED, "Java Heap", 40);
+	add_mapped(jvm, REC_NATIVE_COMMITTED, "Code", 2);
+	add_mapped(jvm, REC_NATIVE_RESERVED, "Java Heap", 100);
+	add_mapped(jvm, REC_NATIVE_STACK, "Thread Stack", 1);
+	CU_ASSERT_STRING_EQUAL(line_of("\nmapped"),
+			       "42.0 MiB committed, 100.0 MiB reserved, 1 thread stacks of 1.0 "
+			       "MiB: Java Heap +40.0 MiB, Code +2.0 MiB");
+	rec_budget(rec, REC_PROBES_MAPPING, jvm)->live_known = false;
+	(void)line_of("own cost");
+	CU_ASSERT_PTR_NULL(strstr(text, "\nmapped"));
+}
+
 static void changes_of_the_budget_have_their_reason(void)
 {
 	uint32_t jvm = add_jvm(4242);
@@ -299,6 +330,7 @@ static CU_TestInfo tests[] = {
 	{ "without CPU events no samples are counted", without_cpu_events_no_samples_are_counted },
 	{ "native memory is what lives, by tag", native_memory_is_what_lives_by_tag },
 	{ "native memory says how much was seen", native_memory_says_how_much_was_seen },
+	{ "what is mapped is a line", what_is_mapped_is_a_line },
 	{ "changes of the budget have their reason", changes_of_the_budget_have_their_reason },
 	{ "native memory is of the JVM that has most", native_memory_is_of_the_jvm_that_has_most },
 	CU_TEST_INFO_NULL,

@@ -110,6 +110,86 @@ static void what_is_committed_has_the_tag_of_its_reservation(void)
 	ASSERT_INT(live_pages(REC_NATIVE_COMMITTED, 2), 10);
 }
 
+/* The same, of one tag. */
+static int64_t tagged_pages(enum rec_native_use use, uint32_t tag)
+{
+	int64_t bytes = 0;
+
+	for (uint32_t id = 1; id <= mappings->targets[1].sites.count; id++) {
+		const struct mapped_site *site = table_get(&mappings->targets[1].sites, id);
+
+		if (site->use == use && site->tag == tag)
+			bytes += site->bytes - site->freed_bytes;
+	}
+	return bytes / (int64_t)PAGE;
+}
+
+static const struct {
+	uint64_t start, end;
+	uint32_t tag;
+} areas[] = {
+	{ 100, 150, 1 }, { 90, 120, 2 },  { 140, 160, 2 }, { 110, 120, 3 },
+	{ 80, 200, 4 },	 { 300, 300, 5 }, { 300, 310, 6 },
+};
+
+/* Of areas that overlap the first one is right. */
+static void what_was_reserved_before_has_its_tag(void)
+{
+	static const struct {
+		uint64_t page;
+		uint32_t tag;
+	} cases[] = { { 80, 4 },  { 90, 2 },  { 99, 2 },  { 100, 1 }, { 149, 1 },
+		      { 150, 2 }, { 160, 4 }, { 199, 4 }, { 309, 6 } };
+	struct mapped_list *list = &mappings->targets[1].areas;
+
+	call(JVS_MAPPING_RESERVE, 400, 10, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(areas); i++)
+		ASSERT_INT(mapped_fill(list, &(struct mapped){ .start = areas[i].start * PAGE,
+							       .end = areas[i].end * PAGE,
+							       .tag = areas[i].tag }),
+			   0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct mapped *found = mapped_find(list, cases[i].page * PAGE);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+		ASSERT_INT(found->tag, cases[i].tag);
+	}
+	CU_ASSERT_PTR_NULL(mapped_find(list, 200 * PAGE));
+	ASSERT_INT(live_pages(REC_NATIVE_RESERVED, 0), 10);
+	call(JVS_MAPPING_COMMIT, 149, 3, 1);
+	ASSERT_INT(tagged_pages(REC_NATIVE_COMMITTED, 1), 3);
+	/* They are given back, and somebody else is there. */
+	call(JVS_MAPPING_RELEASE, 80, 120, 0);
+	call(JVS_MAPPING_COMMIT, 149, 3, 1);
+	ASSERT_INT(tagged_pages(REC_NATIVE_COMMITTED, 1), 0);
+	ASSERT_INT(tagged_pages(REC_NATIVE_COMMITTED, JVS_MAPPING_NO_TAG), 3);
+}
+
+/* The heap of JDK 17 is reserved at an address, and its tag is told by another call. */
+static void what_has_no_tag_gets_that_of_its_area(void)
+{
+	struct mappings_target *t = &mappings->targets[1];
+	const struct mapped area = { .start = 100 * PAGE, .end = 150 * PAGE, .tag = 3 };
+
+	call(JVS_MAPPING_MAP, 100, 50, 1);
+	call(JVS_MAPPING_COMMIT, 120, 10, 2);
+	call(JVS_MAPPING_COMMIT, 500, 10, 2);
+	ASSERT_INT(mapped_fill(&t->areas, &area), 0);
+	mappings_retag(t);
+	ASSERT_INT(tagged_pages(REC_NATIVE_RESERVED, 3), 50);
+	ASSERT_INT(tagged_pages(REC_NATIVE_RESERVED, JVS_MAPPING_NO_TAG), 0);
+	ASSERT_INT(tagged_pages(REC_NATIVE_COMMITTED, 3), 50);
+	ASSERT_INT(tagged_pages(REC_NATIVE_COMMITTED, JVS_MAPPING_NO_TAG), 10);
+	/* One that begins before the area. */
+	call(JVS_MAPPING_MAP, 90, 20, 4);
+	ASSERT_INT(tagged_pages(REC_NATIVE_RESERVED, 3), 60);
+	call(JVS_MAPPING_COMMIT, 130, 5, 2);
+	ASSERT_INT(tagged_pages(REC_NATIVE_COMMITTED, 3), 60);
+	call(JVS_MAPPING_RELEASE, 90, 60, 0);
+	ASSERT_INT(tagged_pages(REC_NATIVE_RESERVED, 3), 0);
+	ASSERT_INT(tagged_pages(REC_NATIVE_COMMITTED, 3), 0);
+}
+
 static void what_is_committed_twice_counts_once(void)
 {
 	call(JVS_MAPPING_COMMIT, 100, 10, 1);
@@ -228,6 +308,8 @@ static CU_TestInfo tests[] = {
 	{ "parts are given back", parts_are_given_back },
 	{ "what is committed has the tag of its reservation",
 	  what_is_committed_has_the_tag_of_its_reservation },
+	{ "what was reserved before has its tag", what_was_reserved_before_has_its_tag },
+	{ "what has no tag gets that of its area", what_has_no_tag_gets_that_of_its_area },
 	{ "what is committed twice counts once", what_is_committed_twice_counts_once },
 	{ "the end of an older range does not end a newer one",
 	  the_end_of_an_older_range_does_not_end_a_newer_one },

@@ -187,6 +187,8 @@ static inline void random_native(struct rec_random *r, uint32_t jvm)
 	key.metric = REC_NATIVE_LIVE;
 	if (live)
 		rec_add(r->rec, &key, live, live * 24);
+	key.metric = (enum rec_metric)(REC_VM_RESERVED + random_below(r, 3));
+	rec_add(r->rec, &key, 1 + live, (1 + live) * 4096);
 }
 
 /* with_rows: a row for each sample besides the totals. */

@@ -334,8 +334,9 @@ static const struct option_row rows[] = {
 	  .expects = "mark, fold, drop or off",
 	  .help = "what the rules do: mark, the default, gives each Java frame its rule and counts; fold makes each run of library frames one [library] frame; drop also drops samples without an application frame; off does nothing" },
 	{ 0, OPTION_RECORD | OPTION_CONVERT, "metric", "NAME", set_metric,
-	  .expects = "cpu, native_alloc, native_live or class_load",
-	  .help = "collapsed: what is counted: cpu, the default, in samples; native_alloc or native_live, in bytes; class_load, in classes" },
+	  .expects =
+		  "cpu, native_alloc, native_live, vm_reserved, vm_committed, thread_stacks or class_load",
+	  .help = "collapsed: what is counted: cpu, the default, in samples; native_alloc, native_live, vm_reserved, vm_committed or thread_stacks, in bytes; class_load, in classes" },
 	{ 0, OPTION_RECORD | OPTION_CONVERT, "threads", NULL, FLAG(threads),
 	  .help = "collapsed: the thread as root frame" },
 	{ 0, OPTION_RECORD | OPTION_CONVERT, "lines", NULL, FLAG(lines),

@@ -282,6 +282,7 @@ void summary_write(const struct recording *rec, uint64_t startup_cpu_ns,
 	}
 	summary_classes(rec, colors, out);
 	summary_native(rec, colors, out);
+	summary_mapped(rec, colors, out);
 	summary_leaks(rec, colors, out);
 	summary_changes(rec, colors, out);
 	summary_memory(rec, colors, out);

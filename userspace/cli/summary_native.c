@@ -30,6 +30,13 @@ struct account {
 	size_t tag_count;
 };
 
+/* What the VM of one JVM has mapped. */
+struct mapped {
+	uint32_t jvm;
+	int64_t reserved, stacks, stack_bytes;
+	struct account committed; /* by tag */
+};
+
 static void add_to_tag(struct account *account, uint32_t name, int64_t bytes)
 {
 	size_t at = 0;
@@ -69,9 +76,10 @@ static int by_bytes(const void *a, const void *b)
 	return (left->bytes < right->bytes) - (left->bytes > right->bytes);
 }
 
-static void write_tags(const struct recording *rec, struct account *account, FILE *out)
+static void write_tags(const struct recording *rec, struct account *account, const char *sign,
+		       FILE *out)
 {
-	const char *before = ": ", *sign = account->budget->live_known ? "+" : "";
+	const char *before = ": ";
 	struct tag *tags = account->tags;
 	char text[TEXT_MAX];
 
@@ -129,8 +137,57 @@ static void write_account(const struct recording *rec, struct account *account, 
 	}
 	if (jvm && rec_jvm_count(rec) > 1)
 		fprintf(out, ", of pid %d", jvm->pid);
-	write_tags(rec, account, out);
+	write_tags(rec, account, account->budget->live_known ? "+" : "", out);
 	write_coverage(account->budget, out);
+}
+
+/* ---- mappings */
+
+static void read_mapped(const struct recording *rec, uint32_t jvm, struct mapped *out)
+{
+	*out = (struct mapped){ .jvm = jvm };
+	for (uint32_t id = 1; id <= rec_native_site_count(rec); id++) {
+		const struct rec_native_site *site = rec_native_site_get(rec, id);
+		int64_t bytes = rec_native_live_bytes(site);
+
+		if (site->jvm != jvm)
+			continue;
+		out->reserved += site->use == REC_NATIVE_RESERVED ? bytes : 0;
+		if (site->use == REC_NATIVE_STACK) {
+			out->stacks += rec_native_live_blocks(site);
+			out->stack_bytes += bytes;
+		} else if (site->use == REC_NATIVE_COMMITTED) {
+			out->committed.bytes += bytes;
+			add_to_tag(&out->committed, site->tag, bytes);
+		}
+	}
+}
+
+static int64_t all_of(const struct mapped *mapped)
+{
+	return mapped->committed.bytes + mapped->stack_bytes;
+}
+
+void summary_mapped(const struct recording *rec, const struct colors *colors, FILE *out)
+{
+	struct mapped most = { 0 }, mapped;
+	char committed[TEXT_MAX], reserved[TEXT_MAX], stacks[TEXT_MAX];
+
+	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec); jvm++) {
+		read_mapped(rec, jvm, &mapped);
+		if (rec_mapped_known(rec, jvm) && all_of(&mapped) > all_of(&most))
+			most = mapped;
+	}
+	if (!most.jvm)
+		return;
+	fprintf(out, "%s%-9s%s %s committed, %s reserved, %" PRId64 " thread stacks of %s",
+		colors->bold, "mapped", colors->off, bytes_text(most.committed.bytes, committed),
+		bytes_text(most.reserved, reserved), most.stacks,
+		bytes_text(most.stack_bytes, stacks));
+	if (rec_jvm_count(rec) > 1)
+		fprintf(out, ", of pid %d", rec_jvm_get(rec, most.jvm)->pid);
+	write_tags(rec, &most.committed, "+", out);
+	fputc('\n', out);
 }
 
 void summary_changes(const struct recording *rec, const struct colors *colors, FILE *out)

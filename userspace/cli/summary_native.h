@@ -14,6 +14,12 @@ struct recording;
  */
 void summary_native(const struct recording *rec, const struct colors *colors, FILE *out);
 
+/*
+ * The same of what the VM has mapped, and of the stacks of threads; nothing when nothing was, or
+ * what is mapped is not known.
+ */
+void summary_mapped(const struct recording *rec, const struct colors *colors, FILE *out);
+
 /* The first times that probes recorded less, or more again, and why; nothing when they never did.
  */
 void summary_changes(const struct recording *rec, const struct colors *colors, FILE *out);

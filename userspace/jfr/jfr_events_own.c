@@ -34,6 +34,15 @@ static const struct jfr_field native_allocation[] = {
 	{ "liveSize", "Live Size", JFR_LONG, JFR_UNIT_BYTES },
 };
 
+/* The same of what the VM has mapped. */
+static const struct jfr_field native_mapping[] = {
+	{ "use", "Use", JFR_STRING, JFR_UNIT_NONE },
+	{ "tag", "Tag", JFR_STRING, JFR_UNIT_NONE },
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "size", "Size", JFR_LONG, JFR_UNIT_BYTES },
+};
+
 /* struct rec_meta. Numbers are of the whole recording until the end of the chunk. */
 static const struct jfr_field recording[] = {
 	{ "toolVersion", "Version", JFR_STRING, JFR_UNIT_NONE },
@@ -218,6 +227,9 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 							  "Native Allocation", OURS,
 							  JFR_EVENT_THREAD | JFR_EVENT_STACK,
 							  FIELDS(native_allocation) },
+	[JFR_NATIVE_MAPPING - JFR_OWN_EVENT_FIRST] = { "jvmscope.NativeMapping", "Native Mapping",
+						       OURS, JFR_EVENT_THREAD | JFR_EVENT_STACK,
+						       FIELDS(native_mapping) },
 	[JFR_RECORDING - JFR_OWN_EVENT_FIRST] = { "jvmscope.Recording", "Recording", OURS, 0,
 						  FIELDS(recording) },
 	[JFR_JVM - JFR_OWN_EVENT_FIRST] = { "jvmscope.JVM", "JVM", OURS, 0, FIELDS(jvm) },

@@ -37,7 +37,7 @@ struct jfr_raw_live {
 	uint32_t jvm;
 	uint32_t stack;
 	uint32_t tag;
-	uint32_t pad;
+	uint32_t metric; /* enum rec_metric */
 	/* The key ends here. */
 	int64_t count;
 	int64_t bytes;
@@ -75,6 +75,7 @@ enum {
 	JFR_FILL_THREAD_TIME,
 	JFR_FILL_QUALITY,
 	JFR_FILL_NATIVE_ALLOCATION,
+	JFR_FILL_NATIVE_MAPPING,
 	JFR_FILL_MALLOC,
 	JFR_FILL_WANTS,
 };
@@ -93,6 +94,7 @@ void jfr_fill_quality(void *ctx, const struct jfr_item *e);
 
 /* jfr_fill_native.c: native memory. */
 void jfr_fill_native_allocation(void *ctx, const struct jfr_item *e);
+void jfr_fill_native_mapping(void *ctx, const struct jfr_item *e);
 void jfr_fill_malloc(void *ctx, const struct jfr_item *e);
 /* At the end of the chunk: blocks of one stack and thread. */
 void jfr_fill_malloc_total(struct jfr_filler *f, const struct jfr_raw_total *raw);

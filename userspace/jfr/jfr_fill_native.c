@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <string.h>
 
 #include "jfr/jfr_fill_impl.h"
 
@@ -26,7 +27,9 @@ static uint32_t jvm_of(const struct jfr_filler *f, int64_t pid)
 /* A change of what was said before, so that the sum is what is said now. */
 static void add_live(struct jfr_filler *f, const struct rec_key *key, int64_t count, int64_t bytes)
 {
-	struct jfr_raw_live row = { .jvm = key->jvm, .stack = key->stack, .tag = key->label };
+	struct jfr_raw_live row = {
+		.jvm = key->jvm, .stack = key->stack, .tag = key->label, .metric = key->metric
+	};
 	struct jfr_raw_live *known;
 	uint32_t id;
 
@@ -58,6 +61,35 @@ void jfr_fill_native_allocation(void *ctx, const struct jfr_item *e)
 		rec_add(f->rec, &key, count, bytes);
 	key.metric = REC_NATIVE_LIVE;
 	add_live(f, &key, jfr_number(e, SITE_LIVE_COUNT), jfr_number(e, SITE_LIVE_SIZE));
+}
+
+enum { MAPPING_STACK, MAPPING_USE, MAPPING_TAG, MAPPING_PID, MAPPING_COUNT, MAPPING_SIZE };
+
+void jfr_fill_native_mapping(void *ctx, const struct jfr_item *e)
+{
+	static const struct {
+		const char *use;
+		enum rec_metric metric;
+	} metrics[] = {
+		{ "reserve", REC_VM_RESERVED },
+		{ "commit", REC_VM_COMMITTED },
+		{ "thread_stack", REC_THREAD_STACKS },
+	};
+	struct jfr_filler *f = ctx;
+	struct rec_key key = { .stack = jfr_resolve_stack(&f->resolver,
+							  jfr_number(e, MAPPING_STACK)),
+			       .jvm = jvm_of(f, jfr_number(e, MAPPING_PID)) };
+
+	if (!jfr_text(e, MAPPING_USE, &f->text))
+		return;
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+		if (!strcmp(strbuf_text(&f->text), metrics[i].use))
+			key.metric = metrics[i].metric;
+	if (!key.metric)
+		return;
+	if (jfr_text(e, MAPPING_TAG, &f->text) && f->text.len)
+		key.label = rec_string(f->rec, f->text.text, f->text.len);
+	add_live(f, &key, jfr_number(e, MAPPING_COUNT), jfr_number(e, MAPPING_SIZE));
 }
 
 enum { MALLOC_THREAD, MALLOC_STACK, MALLOC_SIZE };

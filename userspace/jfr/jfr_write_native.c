@@ -40,7 +40,7 @@ struct jfr_native_site {
 	uint32_t jvm;
 	uint32_t stack;
 	uint32_t tag;
-	uint32_t pad;
+	uint32_t metric; /* of mappings; 0: malloc, which has two */
 	struct amounts now;
 	struct amounts said;
 	int64_t malloced;     /* bytes of all Mallocs */
@@ -50,10 +50,25 @@ struct jfr_native_site {
 	uint32_t capacity;
 };
 
+/* The use of what is mapped, as model/native.h has it; NULL: it is another metric. */
+static const char *mapped_use(uint32_t metric)
+{
+	static const enum rec_native_use uses[REC_METRIC_NR] = {
+		[REC_VM_RESERVED] = REC_NATIVE_RESERVED,
+		[REC_VM_COMMITTED] = REC_NATIVE_COMMITTED,
+		[REC_THREAD_STACKS] = REC_NATIVE_STACK,
+	};
+
+	return uses[metric] ? rec_native_use_name(uses[metric]) : NULL;
+}
+
 static struct jfr_native_site *site_of(struct jfr_writer *w, const struct rec_key *key)
 {
 	struct jfr_native_site row = { .jvm = key->jvm, .stack = key->stack, .tag = key->label };
 	uint32_t id;
+
+	if (mapped_use(key->metric))
+		row.metric = key->metric;
 
 	w->sites.row_size = sizeof(row);
 	w->sites.key_size = offsetof(struct jfr_native_site, now);
@@ -66,7 +81,7 @@ static struct jfr_native_site *site_of(struct jfr_writer *w, const struct rec_ke
 
 static void add_total(struct amounts *to, const struct rec_total *total)
 {
-	bool live = total->key.metric == REC_NATIVE_LIVE;
+	bool live = total->key.metric != REC_NATIVE_ALLOC;
 	int64_t *blocks = live ? &to->live_blocks : &to->blocks;
 	int64_t *bytes = live ? &to->live_bytes : &to->bytes;
 
@@ -87,7 +102,7 @@ static void read_totals(struct jfr_writer *w, const struct recording *rec)
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (totals[i].key.metric != REC_NATIVE_LIVE &&
-		    totals[i].key.metric != REC_NATIVE_ALLOC)
+		    totals[i].key.metric != REC_NATIVE_ALLOC && !mapped_use(totals[i].key.metric))
 			continue;
 		site = site_of(w, &totals[i].key);
 		if (!site)
@@ -127,6 +142,24 @@ static void put_site(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_long(&w->bytes, (uint64_t)site->now.bytes - (uint64_t)site->said.bytes);
 	put_live(w, site->now.live_blocks, live_known);
 	put_live(w, site->now.live_bytes, live_known);
+	jfr_end_event(&w->bytes, at);
+}
+
+/* ---- jvmscope.NativeMapping */
+
+static void put_mapping(struct jfr_writer *w, const struct recording *rec,
+			const struct jfr_native_site *site, int64_t end_ns)
+{
+	const struct rec_jvm *jvm = rec_jvm_get(rec, site->jvm);
+	bool known = rec_mapped_known(rec, site->jvm);
+	size_t at =
+		begin(w, JFR_NATIVE_MAPPING, end_ns, jfr_pools_stack(w->pools, rec, site->stack));
+
+	jfr_put_text(&w->bytes, mapped_use(site->metric));
+	jfr_put_text(&w->bytes, site->tag ? rec_text(rec, site->tag) : NULL);
+	jfr_put_long(&w->bytes, jvm ? (uint64_t)jvm->pid : 0);
+	put_live(w, site->now.live_blocks, known);
+	put_live(w, site->now.live_bytes, known);
 	jfr_end_event(&w->bytes, at);
 }
 
@@ -219,8 +252,12 @@ void jfr_put_native(struct jfr_writer *w, const struct recording *rec, int64_t e
 
 		if (!is_changed(site))
 			continue;
-		put_site(w, rec, site, end_ns);
-		put_blocks(w, rec, site, end_ns);
+		if (site->metric) {
+			put_mapping(w, rec, site, end_ns);
+		} else {
+			put_site(w, rec, site, end_ns);
+			put_blocks(w, rec, site, end_ns);
+		}
 		site->said = site->now;
 	}
 }

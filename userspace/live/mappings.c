@@ -137,6 +137,26 @@ int mapped_add(struct mappings_target *t, struct mapped_list *list, const struct
 	return err;
 }
 
+int mapped_fill(struct mapped_list *list, const struct mapped *range)
+{
+	size_t at = first_behind(list, range->start);
+	struct mapped part = *range;
+	int err = 0;
+
+	for (; part.start < range->end && !err; at++) {
+		part.end = range->end;
+		if (at < list->count && list->items[at].start < part.end)
+			part.end = list->items[at].start;
+		if (part.start < part.end) {
+			err = make_room(list, at);
+			if (!err)
+				list->items[at++] = part;
+		}
+		part.start = at < list->count ? list->items[at].end : range->end;
+	}
+	return err;
+}
+
 /* ---- records */
 
 static uint32_t site_of(struct mappings_target *t, uint64_t stack, uint32_t tag,
@@ -167,10 +187,22 @@ static void add_range(struct mappings_target *t, struct mapped_list *list,
 	site->bytes += range->bytes;
 }
 
+/* That of the first area in a range, which may begin before it, or be what is left of one. */
+static uint32_t tag_in(const struct mappings_target *t, const struct mapped *range)
+{
+	size_t at = first_behind(&t->areas, range->start);
+
+	if (at < t->areas.count && t->areas.items[at].start < range->end)
+		return t->areas.items[at].tag;
+	return JVS_MAPPING_NO_TAG;
+}
+
 static void reserve(struct mappings_target *t, const struct jvs_mapped *record, uint32_t stack,
 		    struct mapped range)
 {
-	range.site = site_of(t, record->stack, record->tag, REC_NATIVE_RESERVED);
+	if (range.tag == JVS_MAPPING_NO_TAG)
+		range.tag = tag_in(t, &range);
+	range.site = site_of(t, record->stack, range.tag, REC_NATIVE_RESERVED);
 	add_range(t, &t->reserved, &range, stack);
 }
 
@@ -181,6 +213,8 @@ static void commit(struct mappings_target *t, const struct jvs_mapped *record, u
 	const struct mapped *in = mapped_find(&t->reserved, range.start);
 
 	range.tag = in ? in->tag : record->tag;
+	if (range.tag == JVS_MAPPING_NO_TAG)
+		range.tag = tag_in(t, &range);
 	range.site = site_of(t, record->stack, range.tag, REC_NATIVE_COMMITTED);
 	add_range(t, &t->committed, &range, stack);
 }
@@ -219,6 +253,7 @@ void mappings_add(struct mappings *mappings, const struct jvs_mapped *record, ui
 		break;
 	case JVS_MAPPING_RELEASE:
 		mapped_remove(t, &t->reserved, &range);
+		mapped_remove(t, &t->areas, &range);
 		/* fall through */
 	case JVS_MAPPING_UNCOMMIT:
 		mapped_remove(t, &t->committed, &range);
@@ -230,6 +265,41 @@ void mappings_add(struct mappings *mappings, const struct jvs_mapped *record, ui
 		range.end = range.start + 1;
 		mapped_remove(t, &t->stacks, &range);
 		break;
+	}
+}
+
+/* Its numbers leave the site they were booked at. */
+static void move_range(struct mappings_target *t, struct mapped *range, uint32_t tag)
+{
+	struct mapped_site *from = table_get(&t->sites, range->site), *to;
+	uint32_t rec_stack = from ? from->rec_stack : 0, id;
+
+	id = from ? site_of(t, from->stack, tag, (enum rec_native_use)from->use) : 0;
+	if (!id)
+		return;
+	from = table_get(&t->sites, range->site);
+	to = table_get(&t->sites, id);
+	to->rec_stack = rec_stack;
+	to->blocks++;
+	to->bytes += range->bytes;
+	from->blocks--;
+	from->bytes -= range->bytes;
+	range->site = id;
+	range->tag = tag;
+}
+
+void mappings_retag(struct mappings_target *t)
+{
+	struct mapped_list *const lists[] = { &t->reserved, &t->committed };
+
+	for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
+		for (size_t at = 0; at < lists[list]->count; at++) {
+			struct mapped *range = &lists[list]->items[at];
+			uint32_t tag = tag_in(t, range);
+
+			if (range->tag == JVS_MAPPING_NO_TAG && tag != JVS_MAPPING_NO_TAG)
+				move_range(t, range, tag);
+		}
 	}
 }
 
@@ -250,6 +320,7 @@ void mappings_forget(struct mappings *mappings, uint32_t target)
 	free_list(&t->reserved);
 	free_list(&t->committed);
 	free_list(&t->stacks);
+	free_list(&t->areas);
 	table_free(&t->sites);
 	*t = (struct mappings_target){ 0 };
 }

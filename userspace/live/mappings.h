@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "bpf/jvs_mapping.h"
+#include "live/budget.h"
 #include "live/probes.h"
 #include "model/table.h"
 
@@ -21,8 +22,9 @@ struct recording;
  * What the VM reserves and commits, and the stacks of its threads, by who did: attaches
  * bpf/mapping.bpf.c, keeps the ranges, and makes rows of model/native.h of them.
  *
- * Ranges from before are not known: what is committed in them counts, with no tag, and what is
- * given back of them does not.
+ * Ranges from before are not known: what is committed in them counts, and what is given back of
+ * them does not. JDK 17 and before give what is reserved at an address its tag only later. In both
+ * cases the tag is that of the area it is in, where the VM's tables tell of one.
  */
 
 /* One range, with what it counts for at its site: a part that is given back takes its part along.
@@ -56,6 +58,7 @@ struct mapped_site {
 	uint32_t pad;
 	int64_t blocks, bytes;
 	int64_t freed_blocks, freed_bytes;
+	int64_t told_blocks, told_bytes; /* to the totals, of what lives */
 };
 
 #define MAPPING_SETS 2 /* of libjvm, of libc */
@@ -64,7 +67,13 @@ struct mappings_target {
 	struct probe_set sets[MAPPING_SETS];
 	struct table sites; /* of struct mapped_site */
 	struct mapped_list reserved, committed, stacks;
-	uint64_t dropped; /* ranges over MAPPED_MAX, or of an impossible size */
+	struct mapped_list areas; /* by the VM's tables; they have a tag alone */
+	uint64_t dropped;	  /* ranges over MAPPED_MAX, or of an impossible size */
+	struct probe_budget budget;
+	struct jvs_mapping_counts before; /* what the kernel counted for others in this place */
+	struct jvs_mapping_control control;
+	uint32_t areas_looks; /* for areas: a JVM that starts has not all of them */
+	uint64_t areas_ns;    /* when the last was; CLOCK_MONOTONIC */
 };
 
 struct mappings {
@@ -83,6 +92,10 @@ void mapped_remove(struct mappings_target *t, struct mapped_list *list, const st
  * who began after it, or it is empty; -ENOSPC, -ENOMEM.
  */
 int mapped_add(struct mappings_target *t, struct mapped_list *list, const struct mapped *range);
+/* Adds those parts of a range that nobody has. Returns 0, -ENOSPC, -ENOMEM. */
+int mapped_fill(struct mapped_list *list, const struct mapped *range);
+/* What was made without a tag gets that of its area, now that areas are known. */
+void mappings_retag(struct mappings_target *t);
 /* The range that holds an address; NULL. */
 const struct mapped *mapped_find(const struct mapped_list *list, uint64_t address);
 
@@ -92,7 +105,8 @@ const struct mapped *mapped_find(const struct mapped_list *list, uint64_t addres
 void mappings_add(struct mappings *mappings, const struct jvs_mapped *record, uint32_t stack);
 
 /* Rows of a target's sites, in addition to what there is. */
-void mappings_tell(struct native *native, const struct process *p, struct recording *rec);
+void mappings_tell(struct native *native, const struct decoder *d, const struct process *p,
+		   struct recording *rec);
 
 void mappings_forget(struct mappings *mappings, uint32_t target);
 void mappings_free(struct mappings *mappings);

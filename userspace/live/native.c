@@ -68,7 +68,8 @@ static const char *const maps[] = { "jvs_native_controls",   "jvs_native_counts"
 				    "jvs_native_site_ids",   "jvs_native_sites",
 				    "jvs_native_site_count", "jvs_native_live",
 				    "jvs_native_threads",    "jvs_native_free_sites",
-				    "jvs_mapping_counts",    "jvs_mapping_threads" };
+				    "jvs_mapping_counts",    "jvs_mapping_threads",
+				    "jvs_mapping_controls" };
 
 /* How many entries a map is to have; 0: as it is declared. */
 static uint32_t entries_of(const struct native_sizes *sizes, const char *map)
@@ -154,6 +155,8 @@ int native_open(struct bpf_object *object, const struct native_options *options,
 	native->live_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_live");
 	native->ids_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_site_ids");
 	native->mapping_counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_mapping_counts");
+	native->mapping_controls_fd =
+		bpf_object__find_map_fd_by_name(object, "jvs_mapping_controls");
 	native->free_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_free_sites");
 	native->max_sites = entries_in(object, "jvs_native_sites");
 	native->known = calloc(native->max_sites, sizeof(*native->known));
@@ -368,7 +371,7 @@ void native_forget(struct native *native, const struct process *p)
 	native_stop(native, p);
 	for (int set = 0; set < NATIVE_SETS; set++)
 		probes_free(&t->sets[set]);
-	mappings_forget(&native->mappings, p->index);
+	native_forget_mappings(native, p->index);
 	calls_forget(&native->calls, p->index);
 	native_drop_accounts(native, p->index);
 }

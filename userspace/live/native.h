@@ -102,6 +102,7 @@ struct native {
 	int ids_fd;  /* of sites */
 	int free_fd; /* of their places */
 	struct native_resting resting;
+	uint64_t now_ns; /* of the last native_tick_all() */
 	enum probe_links links;
 	bool libc;
 	double max_overhead;	   /* per cent of a core; 0: no limit */
@@ -112,7 +113,7 @@ struct native {
 	bool waits;		   /* for stacks: the recording goes on after native_finish() */
 	struct native_target targets[JVS_MAX_TARGETS];
 	struct mappings mappings; /* what the VM maps, of all targets */
-	int mapping_counts_fd;
+	int mapping_counts_fd, mapping_controls_fd;
 };
 
 /* How much of all targets has a place at once; 0: a default. */

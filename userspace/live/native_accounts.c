@@ -380,6 +380,7 @@ static void tell_growth(struct native *native, const struct process *p, struct r
 
 void native_tick_all(struct native *native, struct decoder *d, uint64_t now_ns)
 {
+	native->now_ns = now_ns;
 	resolve_sites(native, d);
 	native_give_back(native, now_ns);
 }
@@ -387,6 +388,7 @@ void native_tick_all(struct native *native, struct decoder *d, uint64_t now_ns)
 void native_tick(struct native *native, struct decoder *d, struct process *p, struct recording *rec)
 {
 	read_more_names(&native->targets[p->index], p);
+	native_keep_mappings(native, d, p, rec);
 	native_keep_budget(native, d, p, rec);
 	native_follow(native, p, false);
 	native_tell_live(native, d, p, rec);
@@ -405,7 +407,7 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 	for (uint32_t i = 1; i < count; i++)
 		if (is_of(native, i, p->index))
 			tell_site(native, p, rec, i);
-	mappings_tell(native, p, rec);
+	mappings_tell(native, d, p, rec);
 	add_counts(native, p, rec);
 	native_tell_budget(native, d, p, rec);
 	native_tell_live(native, d, p, rec);

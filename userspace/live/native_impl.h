@@ -88,6 +88,13 @@ void native_give_back(struct native *native, uint64_t now_ns);
 
 /* Attaches the probes on what the VM maps: native_mappings.c. */
 void native_attach_mappings(struct native *native, const struct process *p, const struct maps *all);
+void native_forget_mappings(struct native *native, uint32_t target);
+/* Before native_keep_budget(): what these probes cost is not there for those. */
+void native_keep_mappings(struct native *native, const struct decoder *d, struct process *p,
+			  struct recording *rec);
+
+/* mappings_before.c: finds the areas of a target, when it is time to, or now. */
+void native_know_areas(struct native *native, const struct process *p, bool now);
 
 /* All counters of a target, summed over all CPUs. */
 void native_counts(const struct native *native, uint32_t target, struct jvs_native_counts *out);

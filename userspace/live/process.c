@@ -282,6 +282,7 @@ void process_forget_jvm(struct process *p, struct tables *tables)
 	p->looks = 0;
 	p->refreshes = 0;
 	p->class_cost_ns = 0;
+	p->mapping_cost_ns = 0;
 }
 
 void process_enable(struct process *p, struct tables *tables, bool on)

@@ -17,6 +17,21 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.unit = "bytes",
 		.help = "native memory allocated and not freed",
 	},
+	[REC_VM_RESERVED] = {
+		.name = "vm_reserved",
+		.unit = "bytes",
+		.help = "address space that the VM has reserved, not released since",
+	},
+	[REC_VM_COMMITTED] = {
+		.name = "vm_committed",
+		.unit = "bytes",
+		.help = "memory that the VM has committed, not given back since",
+	},
+	[REC_THREAD_STACKS] = {
+		.name = "thread_stacks",
+		.unit = "bytes",
+		.help = "stacks of threads that run, by who started them",
+	},
 	[REC_CLASS_LOAD] = {
 		.name = "class_load",
 		.unit = "classes",

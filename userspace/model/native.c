@@ -192,7 +192,13 @@ const struct rec_count *rec_native_counts(const struct recording *rec, size_t *c
 
 const char *rec_probe_group_name(enum rec_probe_group group)
 {
-	return group == REC_PROBES_CLASS ? "class" : "native";
+	static const char *const names[REC_PROBES_NR] = {
+		[REC_PROBES_NATIVE] = "native",
+		[REC_PROBES_CLASS] = "class",
+		[REC_PROBES_MAPPING] = "mapping",
+	};
+
+	return names[group];
 }
 
 const char *rec_budget_reason_name(enum rec_budget_reason reason)
@@ -238,15 +244,21 @@ const struct rec_native_budget *rec_native_budgets(const struct recording *rec, 
 	return *count ? rec->native->budgets.items : NULL;
 }
 
-const struct rec_native_budget *rec_native_budget_get(const struct recording *rec, uint32_t jvm)
+static const struct rec_native_budget *budget_get(const struct recording *rec,
+						  enum rec_probe_group group, uint32_t jvm)
 {
 	size_t count;
 	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (budgets[i].jvm == jvm && budgets[i].group == REC_PROBES_NATIVE)
+		if (budgets[i].jvm == jvm && budgets[i].group == group)
 			return &budgets[i];
 	return NULL;
+}
+
+const struct rec_native_budget *rec_native_budget_get(const struct recording *rec, uint32_t jvm)
+{
+	return budget_get(rec, REC_PROBES_NATIVE, jvm);
 }
 
 bool rec_native_live_known(const struct recording *rec, uint32_t jvm)
@@ -254,6 +266,20 @@ bool rec_native_live_known(const struct recording *rec, uint32_t jvm)
 	const struct rec_native_budget *budget = rec_native_budget_get(rec, jvm);
 
 	return !budget || budget->live_known;
+}
+
+bool rec_mapped_known(const struct recording *rec, uint32_t jvm)
+{
+	const struct rec_native_budget *budget = budget_get(rec, REC_PROBES_MAPPING, jvm);
+
+	return !budget || budget->live_known;
+}
+
+bool rec_site_live_known(const struct recording *rec, const struct rec_native_site *site)
+{
+	if (site->use == REC_NATIVE_HEAP || site->use == REC_NATIVE_UNKNOWN_FREE)
+		return rec_native_live_known(rec, site->jvm);
+	return rec_mapped_known(rec, site->jvm);
 }
 
 void rec_budget_event(struct recording *rec, const struct rec_budget_event *event)

@@ -94,10 +94,10 @@ const struct rec_count *rec_native_counts(const struct recording *rec, size_t *c
 
 /* ---- the budget of probes */
 
-/* How much is recorded of a JVM's native memory, or of its class loads, from all to nothing. */
+/* How much is recorded of a JVM's native memory, of its class loads, from all to nothing. */
 enum rec_native_state {
 	REC_NATIVE_EXACT,
-	REC_NATIVE_SAMPLED,  /* one block of so many bytes; each class, but without its stack */
+	REC_NATIVE_SAMPLED,  /* one block of so many bytes; each class or mapping without a stack */
 	REC_NATIVE_SLICES,   /* the same, and only some of the time */
 	REC_NATIVE_COUNTERS, /* the same without stacks; classes are counted alone */
 	REC_NATIVE_DETACHED,
@@ -109,6 +109,7 @@ const char *rec_native_state_name(enum rec_native_state state);
 enum rec_probe_group {
 	REC_PROBES_NATIVE,
 	REC_PROBES_CLASS,
+	REC_PROBES_MAPPING, /* what the VM maps */
 	REC_PROBES_NR,
 };
 const char *rec_probe_group_name(enum rec_probe_group group);
@@ -141,8 +142,12 @@ const struct rec_native_budget *rec_native_budgets(const struct recording *rec, 
 /* The same, but NULL when there is none. */
 const struct rec_native_budget *rec_native_budget_get(const struct recording *rec, uint32_t jvm);
 
-/* Whether what lives is told of a JVM: not where too little was followed. */
+/* Whether what lives is told of a JVM's blocks: not where too little was followed. */
 bool rec_native_live_known(const struct recording *rec, uint32_t jvm);
+/* The same of what the VM has mapped. */
+bool rec_mapped_known(const struct recording *rec, uint32_t jvm);
+/* And of a site of either. */
+bool rec_site_live_known(const struct recording *rec, const struct rec_native_site *site);
 
 /* Why a state changes. */
 enum rec_budget_reason {
