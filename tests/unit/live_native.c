@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "live/decode.h"
+#include "live/native_impl.h"
 #include "model/native.h"
 #include "model/recording.h"
 #include "unit/fakes_live.h"
@@ -21,6 +22,17 @@ static struct process process;
 static struct decoder decoder;
 static struct native *native;
 static struct recording *rec;
+
+static int64_t sum_of(enum rec_metric metric)
+{
+	size_t count;
+	const struct rec_total *totals = rec_totals(rec, &count);
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += totals[i].key.metric == metric ? totals[i].value : 0;
+	return bytes;
+}
 
 static void setup(void)
 {
@@ -48,6 +60,8 @@ static void setup(void)
 
 static void teardown(void)
 {
+	for (int i = 0; i < JVS_MAX_TARGETS; i++)
+		native_free_retired(&native->targets[i]);
 	free(native->resting.ids);
 	free(native->known);
 	free(native);
@@ -168,33 +182,95 @@ static void places_come_back_while_others_end(void)
 	CU_ASSERT(fakes.maps[0].updates < 20);
 }
 
-static int64_t total(enum rec_metric metric)
+static void tick_at(uint64_t now_ns)
 {
-	size_t count;
-	const struct rec_total *totals = rec_totals(rec, &count);
-	int64_t bytes = 0;
+	native_tick_all(native, &decoder, now_ns);
+	native_retire(native, &process, rec);
+}
 
-	for (size_t i = 0; i < count; i++)
-		bytes += totals[i].key.metric == metric ? totals[i].value : 0;
-	return bytes;
+/* Of a site at which all was freed long ago the numbers stay, and the place is for another. */
+static void quiet_sites_give_their_places_up_when_those_are_rare(void)
+{
+	uint64_t second = 1000000000, now_ns = second;
+
+	for (int i = 1; i < MAX_SITES; i++)
+		book(1, 3, 2, 100);
+	/* One that lives, one that is quiet, and the others allocate and free. */
+	for (int i = 2; i < MAX_SITES; i++) {
+		sites[i].freed_blocks = sites[i].allocated_blocks;
+		sites[i].freed_bytes = sites[i].allocated_bytes;
+	}
+	for (int k = 0; k < 20; k++) {
+		for (int i = 3; i < MAX_SITES; i++) {
+			sites[i].allocated_blocks += JVS_NATIVE_ONE;
+			sites[i].freed_blocks += JVS_NATIVE_ONE;
+		}
+		tick_at(now_ns += second);
+	}
+	ASSERT_INT(fakes.maps[0].updates, 1);
+	ASSERT_INT(fake_map_get(&fakes.maps[0], 0), 2);
+	ASSERT_INT(sites[2].target, JVS_NATIVE_NOBODY);
+	native_finish(native, &decoder, &process, rec);
+	ASSERT_INT(row_of(process.rec_jvm)->allocated_bytes, 100 * (MAX_SITES - 1));
+	ASSERT_INT(row_of(process.rec_jvm)->freed_bytes, 100 * (MAX_SITES - 2));
+	ASSERT_INT(sum_of(REC_NATIVE_ALLOC), 100 * (MAX_SITES - 1));
+	/* And not twice, when it is told again. */
+	native_finish(native, &decoder, &process, rec);
+	ASSERT_INT(row_of(process.rec_jvm)->allocated_bytes, 100 * (MAX_SITES - 1));
+	ASSERT_INT(sum_of(REC_NATIVE_LIVE), 100);
+}
+
+static void quiet_sites_keep_their_places_where_there_are_enough(void)
+{
+	for (int i = 1; i < MAX_SITES / 2; i++) {
+		book(1, 3, 2, 100);
+		sites[i].freed_blocks = sites[i].allocated_blocks;
+	}
+	for (uint64_t k = 1; k < 40; k++)
+		tick_at(k * 1000000000);
+	ASSERT_INT(fakes.maps[0].updates, 0);
+	ASSERT_INT(sites[1].target, 3);
+}
+
+/* A call that was under way when it was quiet. */
+static void a_site_that_is_used_again_keeps_its_place(void)
+{
+	uint64_t second = 1000000000, now_ns = second;
+
+	for (int i = 1; i < MAX_SITES; i++)
+		book(1, 3, 2, 100);
+	sites[1].freed_blocks = sites[1].allocated_blocks;
+	for (int k = 0; k < 60 && !native->known[1].unlisted; k++)
+		tick_at(now_ns += second);
+	CU_ASSERT_FATAL(native->known[1].unlisted);
+	sites[1].allocated_blocks += JVS_NATIVE_ONE;
+	for (int k = 0; k < 40; k++)
+		tick_at(now_ns += second);
+	ASSERT_INT(fakes.maps[0].updates, 0);
+	ASSERT_INT(sites[1].target, 3);
 }
 
 static void what_lives_is_withheld_once_it_is_lost(void)
 {
 	book(1, 3, 10, 1000);
 	native_finish(native, &decoder, &process, rec);
-	ASSERT_INT(total(REC_NATIVE_LIVE), 1000);
+	ASSERT_INT(sum_of(REC_NATIVE_LIVE), 1000);
 	native->targets[3].live_lost = true;
 	sites[1].allocated_bytes = 1500;
 	native_finish(native, &decoder, &process, rec);
-	ASSERT_INT(total(REC_NATIVE_ALLOC), 1500);
-	ASSERT_INT(total(REC_NATIVE_LIVE), 0);
+	ASSERT_INT(sum_of(REC_NATIVE_ALLOC), 1500);
+	ASSERT_INT(sum_of(REC_NATIVE_LIVE), 0);
 }
 
 static CU_TestInfo tests[] = {
 	{ "one that has ended stays in the recording", one_that_has_ended_stays_in_the_recording },
 	{ "its places are used again after a rest", its_places_are_used_again_after_a_rest },
 	{ "places come back while others end", places_come_back_while_others_end },
+	{ "quiet sites give their places up when those are rare",
+	  quiet_sites_give_their_places_up_when_those_are_rare },
+	{ "quiet sites keep their places where there are enough",
+	  quiet_sites_keep_their_places_where_there_are_enough },
+	{ "a site that is used again keeps its place", a_site_that_is_used_again_keeps_its_place },
 	{ "what lives is withheld once it is lost", what_lives_is_withheld_once_it_is_lost },
 	{ "accounts are of their target", accounts_are_of_their_target },
 	{ "a place that is given on begins anew", a_place_that_is_given_on_begins_anew },

@@ -198,9 +198,11 @@ void native_close(struct native *native)
 {
 	if (!native)
 		return;
-	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++) {
+		native_free_retired(&native->targets[i]);
 		for (int set = 0; set < NATIVE_SETS; set++)
 			probes_free(&native->targets[i].sets[set]);
+	}
 	unmap(native->controls, CONTROLS_SIZE);
 	unmap(native->sites, sites_size(native));
 	unmap(native->site_count, sizeof(*native->site_count));

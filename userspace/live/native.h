@@ -63,6 +63,8 @@ struct native_target {
 	uint64_t tag_table; /* in the target; 0: all were read, or there is none */
 	uint32_t tag_step;  /* words from one name to the next */
 	bool tried_mappings[MAPPING_SETS];
+	struct table retired; /* of struct native_retired */
+	uint64_t retire_ns;   /* when quiet sites were looked for; CLOCK_MONOTONIC */
 };
 
 /* A site of the kernel, as far as the recording knows it. */
@@ -76,6 +78,24 @@ struct native_site {
 	double more_blocks, more_bytes;
 	int64_t low;		    /* bytes that lived, the fewest since the last look */
 	struct growth_level *level; /* owned; of the bytes that live. NULL: there were few */
+	/* See native_retire(). */
+	uint64_t seen;	   /* blocks allocated and freed */
+	uint64_t quiet_ns; /* since when they are so many; CLOCK_MONOTONIC */
+	bool unlisted;	   /* the kernel does not find it any more */
+};
+
+/* Sites that gave up their places, added up. */
+struct native_retired {
+	/* the key */
+	uint64_t hash; /* of the stack */
+	uint32_t stack;
+	uint32_t tag; /* string of the recording */
+	uint32_t use; /* enum rec_native_use */
+	uint32_t pad;
+	/* */
+	uint32_t id; /* of the recording's site */
+	struct rec_native_site sum;
+	struct growth_level *level; /* owned */
 };
 
 /*
@@ -102,7 +122,8 @@ struct native {
 	int ids_fd;  /* of sites */
 	int free_fd; /* of their places */
 	struct native_resting resting;
-	uint64_t now_ns; /* of the last native_tick_all() */
+	bool nearly_full; /* places for sites are rare */
+	uint64_t now_ns;  /* of the last native_tick_all() */
 	enum probe_links links;
 	bool libc;
 	double max_overhead;	   /* per cent of a core; 0: no limit */

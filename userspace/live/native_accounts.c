@@ -173,8 +173,8 @@ static void tell_total(struct recording *rec, const struct rec_key *key, struct 
 	known->told_bytes[which] = now[1];
 }
 
-/* live_known false: what lives is withheld, also what of it was told before. */
-static void tell_totals(struct recording *rec, const struct rec_native_site *site,
+/* What lives and is withheld is so also where it was told before. */
+void native_tell_totals(struct recording *rec, const struct rec_native_site *site,
 			struct native_site *known, bool live_known)
 {
 	struct rec_key key = { .metric = REC_NATIVE_ALLOC,
@@ -249,19 +249,16 @@ static double more_bytes(const struct native_target *t, const struct jvs_native_
 	return known->more_bytes + more(t, (double)(site->allocated_bytes - known->base_bytes));
 }
 
-static void tell_site(struct native *native, const struct process *p, struct recording *rec,
-		      uint32_t number)
+void native_read_site(struct native *native, const struct process *p, struct recording *rec,
+		      uint32_t number, struct rec_native_site *out)
 {
 	const struct jvs_native_site *from = &native->sites[number];
-	struct native_site *known = &native->known[number];
+	const struct native_site *known = &native->known[number];
 	struct native_target *t = &native->targets[p->index];
-	const struct rec_native_chain unknown = { 0 },
-				      *chain = calls_of(&native->calls, from->stack);
-	struct rec_native_site site = { .jvm = p->rec_jvm, .stack = known->stack }, *row;
+	struct rec_native_site site = { .jvm = p->rec_jvm, .stack = known->stack }, *row = &site;
 
 	site.tag = native_tag(t, rec, from->tag);
 	site.use = from->use == JVS_NATIVE_HEAP ? REC_NATIVE_HEAP : REC_NATIVE_UNKNOWN_FREE;
-	row = &site;
 	row->allocated_blocks =
 		blocks_of(from->allocated_blocks + (uint64_t)more_blocks(t, from, known));
 	row->allocated_bytes = (int64_t)from->allocated_bytes + (int64_t)more_bytes(t, from, known);
@@ -272,11 +269,24 @@ static void tell_site(struct native *native, const struct process *p, struct rec
 	row->untracked_bytes =
 		row->allocated_bytes - (int64_t)(from->allocated_bytes - from->untracked_bytes);
 	row->error_bytes = sqrt((double)from->variance * JVS_NATIVE_VARIANCE);
+	*out = site;
+}
+
+static void tell_site(struct native *native, const struct process *p, struct recording *rec,
+		      uint32_t number)
+{
+	const struct jvs_native_site *from = &native->sites[number];
+	struct native_site *known = &native->known[number];
+	const struct rec_native_chain unknown = { 0 },
+				      *chain = calls_of(&native->calls, from->stack);
+	struct rec_native_site row;
+
+	native_read_site(native, p, rec, number, &row);
 	/* Totals do not move: one that was told without its stack would stay so. */
 	if (known->stack || !from->stack || !native->waits)
-		tell_totals(rec, row, known, !t->live_lost);
-	known->id = rec_native_site(rec, row);
-	rec_native_calls_add(rec, chain ? chain : &unknown, row);
+		native_tell_totals(rec, &row, known, !native->targets[p->index].live_lost);
+	known->id = rec_native_site(rec, &row);
+	rec_native_calls_add(rec, chain ? chain : &unknown, &row);
 }
 
 /* ---- the blocks that live */
@@ -392,6 +402,7 @@ void native_tick(struct native *native, struct decoder *d, struct process *p, st
 	native_keep_budget(native, d, p, rec);
 	native_follow(native, p, false);
 	native_tell_live(native, d, p, rec);
+	native_retire(native, p, rec);
 }
 
 void native_finish(struct native *native, struct decoder *d, const struct process *p,
@@ -407,6 +418,7 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 	for (uint32_t i = 1; i < count; i++)
 		if (is_of(native, i, p->index))
 			tell_site(native, p, rec, i);
+	native_tell_retired(native, p, rec);
 	mappings_tell(native, d, p, rec);
 	add_counts(native, p, rec);
 	native_tell_budget(native, d, p, rec);

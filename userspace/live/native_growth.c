@@ -67,6 +67,18 @@ static void follow_site(const struct jvs_native_site *site, struct native_site *
 	known->low = live;
 }
 
+/* Nothing lives there any more. */
+static void follow_retired(struct native_retired *retired, void *ctx)
+{
+	const struct look *look = ctx;
+
+	if (!retired->level)
+		return;
+	if (look->thinned)
+		growth_thin(retired->level);
+	retired->level->bytes[look->place] = 0;
+}
+
 void native_follow(struct native *native, const struct process *p, bool now)
 {
 	struct native_target *t = &native->targets[p->index];
@@ -85,6 +97,7 @@ void native_follow(struct native *native, const struct process *p, bool now)
 		seen.collections = t->clock.count ? t->clock.collections[t->clock.count - 1] : 0;
 	look.place = growth_look(&t->clock, &seen, &look.thinned);
 	native_each_site(native, p->index, follow_site, &look);
+	native_each_retired(t, follow_retired, &look);
 }
 
 /* ---- all sites at once */
@@ -208,18 +221,27 @@ static void add_site(struct native_growths *growths, const struct recording *rec
 	}
 }
 
-static void add_level(const struct jvs_native_site *site, struct native_site *known,
-		      const void *ctx)
+static void add_level(const struct native_growths *growths, uint32_t id,
+		      const struct growth_level *level)
 {
-	const struct native_growths *growths = ctx;
-	struct native_growth *growth;
+	struct native_growth *growth = level && id <= growths->sites ? growths->of_site[id] : NULL;
 
-	(void)site;
-	growth = known->level && known->id <= growths->sites ? growths->of_site[known->id] : NULL;
 	if (growth)
 		growth->followed = true;
 	for (uint32_t i = 0; growth && i < GROWTH_POINTS; i++)
-		growth->level.bytes[i] += known->level->bytes[i];
+		growth->level.bytes[i] += level->bytes[i];
+}
+
+static void add_site_level(const struct jvs_native_site *site, struct native_site *known,
+			   const void *ctx)
+{
+	(void)site;
+	add_level(ctx, known->id, known->level);
+}
+
+static void add_retired_level(struct native_retired *retired, void *ctx)
+{
+	add_level(ctx, retired->id, retired->level);
 }
 
 void native_growths_open(struct native *native, const struct process *p,
@@ -236,7 +258,8 @@ void native_growths_open(struct native *native, const struct process *p,
 	out->sites = sites;
 	for (uint32_t id = 1; id <= sites; id++)
 		add_site(out, rec, id);
-	native_each_site(native, p->index, add_level, out);
+	native_each_site(native, p->index, add_site_level, out);
+	native_each_retired(&native->targets[p->index], add_retired_level, out);
 }
 
 void native_growths_block(struct native_growths *growths, uint32_t id, const struct native_age *age)

@@ -85,6 +85,22 @@ uint32_t native_site_count(const struct native *native);
 void native_drop_accounts(struct native *native, uint32_t target);
 /* Gives places back that have rested for long enough. */
 void native_give_back(struct native *native, uint64_t now_ns);
+/*
+ * Where places are rare: sites of which nothing lives, and at which nothing was done for a while,
+ * give theirs up. Their numbers stay in t->retired.
+ */
+void native_retire(struct native *native, const struct process *p, struct recording *rec);
+void native_tell_retired(struct native *native, const struct process *p, struct recording *rec);
+void native_free_retired(struct native_target *t);
+typedef void native_retired_fn(struct native_retired *retired, void *ctx);
+void native_each_retired(const struct native_target *t, native_retired_fn *do_retired, void *ctx);
+
+/* A site as the recording has it, without its id. */
+void native_read_site(struct native *native, const struct process *p, struct recording *rec,
+		      uint32_t number, struct rec_native_site *out);
+/* What came to it since, into the totals. live_known false: what lives is withheld. */
+void native_tell_totals(struct recording *rec, const struct rec_native_site *site,
+			struct native_site *known, bool live_known);
 
 /* Attaches the probes on what the VM maps: native_mappings.c. */
 void native_attach_mappings(struct native *native, const struct process *p, const struct maps *all);
