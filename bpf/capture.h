@@ -133,6 +133,18 @@ enum jvs_captured {
 	JVS_CAPTURED_AGAIN,  /* the same, and it was not walked: see memo.bpf.c */
 };
 
+/* For a test: whether walking finds the stack that was recalled. */
+static __always_inline void jvs_walk_again(struct jvs_walk *w, const struct jvs_target *t)
+{
+	__u64 hash = w->hash;
+
+	jvs_begin_walk(w, t);
+	jvs_walk_user(w);
+	jvs_count(w->target, w->hash == hash ? JVS_COUNT_RECALLED_SAME : JVS_COUNT_RECALLED_OTHER,
+		  1);
+	w->hash = hash;
+}
+
 /*
  * Takes the stack of the current thread at a probe, and sends it if it is new.
  *
@@ -150,6 +162,8 @@ static __always_inline __u64 jvs_capture_at_probe(__u32 index, const struct jvs_
 	jvs_begin_thread(w, t);
 	if (jvs_recall(w)) {
 		*how = JVS_CAPTURED_AGAIN;
+		if (w->flags & JVS_TARGET_WALK_AGAIN)
+			jvs_walk_again(w, t);
 	} else {
 		jvs_begin_walk(w, t);
 		if (w->memo != JVS_NO_MEMO)

@@ -153,7 +153,10 @@ enum jvs_status {
 	X(ANCHORED, "anchored", 0)	  /* went on at JavaThread::_anchor */                   \
 	X(UNMAPPED, "unmapped_pc", 0)	  /* a pc in no known mapping */                         \
 	X(STACKS_SENT, "stacks_sent", 0)                                                         \
-	X(WALK_NS, "walk_ns", 0) /* sum of the walk times */
+	X(WALK_NS, "walk_ns", 0) /* sum of the walk times */                                     \
+	/* test: stacks that were recalled, and what walking them said */                        \
+	X(RECALLED_SAME, "recalled_same", 0)                                                     \
+	X(RECALLED_OTHER, "recalled_other", 0)
 
 enum jvs_counter {
 #define X(name, text, loss) JVS_COUNT_##name,
@@ -293,10 +296,11 @@ _Static_assert(sizeof(struct jvs_java_layout) == 336, "no holes: layouts are com
 
 /* ---- targets */
 
-#define JVS_TARGET_ON		1u /* sample it */
-#define JVS_TARGET_JAVA		2u /* the layout is valid */
-#define JVS_TARGET_ANCHOR	4u /* go on at JavaThread::_anchor when native unwinding fails */
-#define JVS_TARGET_BREAK_NATIVE 8u /* test: native unwinding above Java always fails */
+#define JVS_TARGET_ON		1u  /* sample it */
+#define JVS_TARGET_JAVA		2u  /* the layout is valid */
+#define JVS_TARGET_ANCHOR	4u  /* go on at JavaThread::_anchor when native unwinding fails */
+#define JVS_TARGET_BREAK_NATIVE 8u  /* test: native unwinding above Java always fails */
+#define JVS_TARGET_WALK_AGAIN	16u /* test: stacks that are recalled are walked, too */
 
 /* Written by userspace through a shared mapping; every member is one aligned store. */
 struct jvs_target {

@@ -7,10 +7,13 @@
  *   stacks switch PID SECONDS	samples whenever a thread leaves its CPU; at the end, for every
  *				thread, the Java frames of the last of these stacks
  *   stacks broken PID SECONDS	samples, and prints every raw stack that is not complete
+ *   stacks recalled PID SECONDS	walks every stack of an allocation that the kernel recalls,
+ *and prints how many were the same, and how many not
  *
  * Each stack is one line of JSON.
  */
 #include <bpf/bpf.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -179,8 +182,23 @@ static void run_for(struct stacks *s, double seconds)
 		tick = now() + 0.1;
 	}
 	live_stop(s->live, s->rec);
-	if (!s->only_broken)
-		print_last(s);
+}
+
+static uint64_t count_of(const struct stacks *s, const char *name)
+{
+	size_t count;
+	const struct rec_quality_row *rows = rec_quality_rows(s->rec, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rows[i].name, name))
+			return rows[i].count;
+	return 0;
+}
+
+static void print_recalled(const struct stacks *s)
+{
+	printf("{\"same\": %" PRIu64 ", \"other\": %" PRIu64 "}\n", count_of(s, "recalled_same"),
+	       count_of(s, "recalled_other"));
 }
 
 int main(int argc, char **argv)
@@ -188,6 +206,7 @@ int main(int argc, char **argv)
 	bool arm = argc == 3 && strcmp(argv[1], "arm") == 0;
 	bool switches = argc == 4 && strcmp(argv[1], "switch") == 0;
 	bool broken = argc == 4 && strcmp(argv[1], "broken") == 0;
+	bool recalled = argc == 4 && strcmp(argv[1], "recalled") == 0;
 	struct live_options options = { .events = LIVE_EVENT_CPU,
 					.frequency = arm      ? 499
 						     : broken ? 997
@@ -202,24 +221,34 @@ int main(int argc, char **argv)
 				      .sample = switches ? keep_last : NULL };
 	pid_t pid;
 
-	if (!arm && !switches && !broken) {
-		fprintf(stderr, "usage: stacks arm PID | stacks switch|broken PID SECONDS\n");
+	if (!arm && !switches && !broken && !recalled) {
+		fprintf(stderr,
+			"usage: stacks arm PID | stacks switch|broken|recalled PID SECONDS\n");
 		return 2;
 	}
 	pid = (pid_t)strtol(argv[2], NULL, 10);
 	s.only_broken = broken;
+	if (recalled)
+		options.events |= LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC;
 	s.rec = rec_new();
 	if (!s.rec || live_open(&options, &s.live) || live_add(s.live, pid, arm, &s.index))
 		return 1;
 	live_set_hooks(s.live, &hooks);
 	if (arm)
 		live_target(s.live, s.index)->arm = 2;
+	if (recalled)
+		__atomic_or_fetch(&live_target(s.live, s.index)->flags, JVS_TARGET_WALK_AGAIN,
+				  __ATOMIC_RELEASE);
 	if (live_start(s.live, s.rec))
 		return 1;
 	if (arm)
 		run_arm(&s);
 	else
 		run_for(&s, strtod(argv[3], NULL));
+	if (switches)
+		print_last(&s);
+	if (recalled)
+		print_recalled(&s);
 	live_close(s.live);
 	rec_free(s.rec);
 	return 0;

@@ -189,3 +189,29 @@ def blocked(run):
                 name, row["status"], row["frames"][:6], before[tid][1][:6]))
     expect(not wrong, "%d of %d differ\n%s" % (len(wrong), len(names), "\n".join(wrong[:4])))
     run.note("%d threads, %d frames" % (len(names), sum(len(before[t][1]) for t in names)))
+
+
+@test("recalled stacks", jdks=["compiled", "interpreted"], params={
+    "compiled": {"flags": ()},
+    "interpreted": {"flags": ("-Xint",)},
+    "in a small code cache": {"flags": ("-XX:ReservedCodeCacheSize=4m", "-XX:-TieredCompilation")},
+    "of ZGC": {"flags": ("-XX:+UnlockExperimentalVMOptions", "-XX:+UseZGC")},
+})
+def recalled(run, flags):
+    """A stack that the kernel takes for one it knows is walked, too: both must say the same."""
+    seconds = 10
+    # Frames of their own; and C2 of JDK 17 has crashed when it inlined turn() into itself.
+    flags += ("-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,StackChurn::*")
+    jvm = run.java("StackChurn", seconds, wait=True, flags=flags, hold=1)
+    scope = run.track(Process([STACKS, "recalled", jvm.host_pid, seconds + 1]))
+    time.sleep(1.5)
+    jvm.go()
+    status = scope.wait(seconds + 60)
+    expect(status == 0, "stacks ended with %s: %s" % (status, " | ".join(scope.err[-3:])))
+    counts = json.loads(scope.out[-1])
+    truth = jvm.truth()
+    expect(truth["unloaded"] > 20 and truth["collections"] > 5, "nothing changes: %s" % truth)
+    expect(counts["same"] > 1000, "too few are recalled: %s of %s" % (counts, truth))
+    expect(counts["other"] == 0, "%s are not what a walk finds" % counts)
+    run.note("%d recalled, %d other; %d classes unloaded, %d collections" % (
+        counts["same"], counts["other"], truth["unloaded"], truth["collections"]))
