@@ -166,6 +166,29 @@ def native_sites_ended(run):
     run.note("%d sites of 8 JVMs in %d places" % (used, limit))
 
 
+@test("native sites by two recorders at once")
+def native_sites_twice(run):
+    """
+    Links of two processes on the same libjvm, each for a JVM of its own: the kernel calls both for
+    each hit, and a session of the other JVM's would have a return address replaced here.
+    """
+    pairs = []
+    for _ in range(2):
+        jvm = run.java("UnsafeSites", wait=True, hold=60)
+        path = run.output()
+        scope = run.scope("-p", jvm.pid, "-f", path, "--no-progress", *EXACT)
+        run.wait_recording(scope)
+        pairs.append((jvm, scope, path))
+    for jvm, _, _ in pairs:
+        jvm.go()
+    for jvm, scope, path in pairs:
+        truth = jvm.truth()
+        scope.signal(signal.SIGINT)
+        sites = Sites(run.finish(scope, path))
+        check_sites(sites, truth, run.jdk)
+        expect(sites.counts["unseen_returns"] == 0, "%s" % sites.counts)
+
+
 @test("native sites after the truth")
 def native_sites_after(run):
     jvm = run.java("UnsafeSites", hold=60)
