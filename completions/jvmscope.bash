@@ -49,7 +49,6 @@ _jvmscope_values() {
 	--format)
 		case $2 in
 		trie) echo 'text binary c java' ;;
-		convert) echo 'jfr json collapsed pprof' ;;
 		*) echo 'jfr json collapsed pprof nmt' ;;
 		esac
 		;;

@@ -19,7 +19,7 @@ struct exporter {
 	const char *name;   /* as typed after --format */
 	const char *suffix; /* ".json" */
 	bool needs_samples;
-	bool needs_native; /* and no file that can be read has it */
+	bool needs_native; /* has nothing without it */
 	/*
 	 * Returns 0, the negative errno of a write that failed (-ENOSPC, -EPIPE; -EIO when it is
 	 * not known), -ENOMEM. out is flushed, so that a full disk is noticed here.

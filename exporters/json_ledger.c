@@ -125,6 +125,8 @@ static void write_reading(struct json_stream *json, const struct recording *rec,
 	json_key_unsigned(json, "threads", ledger->threads);
 	json_key_text_or_null(json, "other_allocator", rec_text(rec, ledger->allocator));
 	json_key_unsigned(json, "cost_ns", ledger->cost_ns);
+	json_key_signed(json, "native_live_bytes", ledger->native_bytes);
+	json_key_signed(json, "native_live_blocks", ledger->native_blocks);
 	write_malloc(json, &ledger->malloc);
 	write_buffers(json, "direct_buffers", &ledger->direct);
 	write_buffers(json, "mapped_buffers", &ledger->mapped);

@@ -6,10 +6,9 @@
 
 #include "exporters/json_stream.h"
 #include "model/native.h"
+#include "model/native_calls.h"
 #include "model/recording.h"
 #include "model/uncovered.h"
-
-#define SUSPECTS_MAX 100
 
 /* ---- sites, and their sums by tag */
 
@@ -32,12 +31,35 @@ static void write_numbers(struct json_stream *json, const struct recording *rec,
 	json_key_signed_or_null(json, "live_blocks", rec_native_live_blocks(site), known);
 	json_key_signed_or_null(json, "alloc_bytes", site->allocated_bytes, estimated);
 	json_key_signed_or_null(json, "alloc_count", site->allocated_blocks, estimated);
-	if (!estimated)
+	if (!estimated) {
 		json_key_signed(json, "seen_bytes", site->allocated_bytes);
+		json_key_signed(json, "seen_count", site->allocated_blocks);
+	}
 	json_key_signed(json, "freed_bytes", site->freed_bytes);
 	json_key_signed(json, "freed_count", site->freed_blocks);
 	json_key_signed(json, "untracked_bytes", site->untracked_bytes);
+	json_key_signed(json, "untracked_count", site->untracked_blocks);
 	json_key_decimal(json, "error_bytes", site->error_bytes);
+}
+
+static void write_ages(struct json_stream *json, const int64_t ages[REC_NATIVE_AGES],
+		       int64_t oldest_ns)
+{
+	json_key(json, "age_histogram");
+	json_array(json);
+	for (int age = 0; age < REC_NATIVE_AGES; age++)
+		json_signed(json, ages[age]);
+	json_array_end(json);
+	json_key_signed(json, "oldest_ns", oldest_ns);
+}
+
+static bool has_ages(const struct rec_native_site *site)
+{
+	int64_t any = site->oldest_ns;
+
+	for (int age = 0; age < REC_NATIVE_AGES; age++)
+		any |= site->ages[age];
+	return any;
 }
 
 static void write_site(struct json_stream *json, const struct recording *rec,
@@ -49,6 +71,8 @@ static void write_site(struct json_stream *json, const struct recording *rec,
 	json_key_text(json, "tag", rec_text(rec, site->tag));
 	json_key_text(json, "use", rec_native_use_name(site->use));
 	write_numbers(json, rec, site);
+	if (has_ages(site))
+		write_ages(json, site->ages, site->oldest_ns);
 	json_map_end(json);
 }
 
@@ -94,6 +118,45 @@ static void write_tags(struct json_stream *json, const struct recording *rec)
 	free(tags);
 }
 
+/* ---- the same by the addresses of their calls */
+
+static void write_chain(struct json_stream *json, const struct recording *rec,
+			const struct rec_native_chain *chain)
+{
+	json_key(json, "calls");
+	json_array(json);
+	for (int i = 0; i < REC_NATIVE_CALLS && chain->calls[i].address; i++) {
+		const struct rec_native_call *call = &chain->calls[i];
+
+		json_array(json);
+		json_unsigned(json, call->address);
+		json_text_or_null(json, rec_text(rec, call->function));
+		json_unsigned(json, call->offset);
+		json_array_end(json);
+	}
+	json_array_end(json);
+}
+
+static void write_calls(struct json_stream *json, const struct recording *rec)
+{
+	json_key(json, "calls");
+	json_array(json);
+	for (uint32_t id = 1; id <= rec_native_calls_count(rec) && !json->err; id++) {
+		const struct rec_native_calls *calls = rec_native_calls_get(rec, id);
+
+		if (!calls->sum.allocated_blocks && !calls->sum.freed_blocks)
+			continue;
+		json_map(json);
+		json_key_unsigned(json, "jvm", calls->jvm - 1);
+		json_key_text(json, "tag", rec_text(rec, calls->tag));
+		json_key_text(json, "use", rec_native_use_name((enum rec_native_use)calls->use));
+		write_chain(json, rec, &calls->chain);
+		write_numbers(json, rec, &calls->sum);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
 /* ---- suspects */
 
 static void write_suspect(struct json_stream *json, const struct recording *rec,
@@ -108,12 +171,7 @@ static void write_suspect(struct json_stream *json, const struct recording *rec,
 	json_key_signed(json, "live_bytes", suspect->live_bytes);
 	json_key_signed(json, "live_blocks", suspect->live_blocks);
 	json_key_decimal(json, "bytes_per_minute", suspect->bytes_per_minute);
-	json_key(json, "age_histogram");
-	json_array(json);
-	for (int age = 0; age < REC_NATIVE_AGES; age++)
-		json_signed(json, suspect->ages[age]);
-	json_array_end(json);
-	json_key_signed(json, "oldest_ns", suspect->oldest_ns);
+	write_ages(json, suspect->ages, suspect->oldest_ns);
 	json_key_unsigned(json, "collections_survived", suspect->survived);
 	json_map_end(json);
 }
@@ -125,7 +183,7 @@ static void write_suspects(struct json_stream *json, const struct recording *rec
 
 	json_key(json, "suspects");
 	json_array(json);
-	for (size_t i = 0; i < count && i < SUSPECTS_MAX; i++)
+	for (size_t i = 0; i < count && i < REC_TOLD_SUSPECTS; i++)
 		write_suspect(json, rec, &suspects[i]);
 	json_array_end(json);
 }
@@ -181,6 +239,7 @@ void json_native(struct json_stream *json, const struct recording *rec)
 		return;
 	write_tags(json, rec);
 	write_sites(json, rec);
+	write_calls(json, rec);
 	write_suspects(json, rec);
 	write_counts(json, rec);
 	write_uncovered(json, rec);
@@ -239,9 +298,14 @@ static void write_budget(struct json_stream *json, const struct rec_native_budge
 	json_key_decimal(json, "total_cost_pct", budget->total_cost_pct);
 	json_key_text(json, "state", rec_native_state_name(budget->state));
 	json_key_decimal(json, "coverage", share_of(budget->watched_cpu_ns, budget->all_cpu_ns));
+	json_key_unsigned(json, "watched_cpu_ns", budget->watched_cpu_ns);
+	json_key_unsigned(json, "cpu_ns", budget->all_cpu_ns);
+	json_key_signed_or_null(json, "attached_time_ns", budget->attached_ns, budget->attached_ns);
 	json_key_unsigned(json, "sample_interval_bytes", budget->interval);
 	json_key_bool(json, "estimated", budget->estimated);
 	json_key_bool(json, "live_known", budget->live_known);
+	json_key_signed_or_null(json, "live_bytes", budget->live_bytes, budget->live_known);
+	json_key_signed_or_null(json, "live_blocks", budget->live_blocks, budget->live_known);
 	write_states(json, budget);
 	json_map_end(json);
 }

@@ -12,7 +12,7 @@
 /* As NMT rounds. */
 static int64_t kilobytes(int64_t bytes)
 {
-	return (bytes + 512) / 1024;
+	return bytes / 1024 + (bytes % 1024 >= 512);
 }
 
 /* The sites of a JVM that are written. */
@@ -76,15 +76,15 @@ static void add_site(struct tag *tag, const struct rec_native_calls *site)
 
 	switch ((enum rec_native_use)site->use) {
 	case REC_NATIVE_HEAP:
-		tag->malloc += bytes;
-		tag->blocks += rec_native_live_blocks(&site->sum);
+		tag->malloc = rec_sum(tag->malloc, bytes);
+		tag->blocks = rec_sum(tag->blocks, rec_native_live_blocks(&site->sum));
 		break;
 	case REC_NATIVE_RESERVED:
 	case REC_NATIVE_STACK:
-		tag->reserved += bytes;
+		tag->reserved = rec_sum(tag->reserved, bytes);
 		break;
 	case REC_NATIVE_COMMITTED:
-		tag->committed += bytes;
+		tag->committed = rec_sum(tag->committed, bytes);
 		break;
 	case REC_NATIVE_UNKNOWN_FREE:
 	case REC_NATIVE_USE_NR:
@@ -95,7 +95,8 @@ static void add_site(struct tag *tag, const struct rec_native_calls *site)
 static int by_size(const void *a, const void *b)
 {
 	const struct tag *x = a, *y = b;
-	int64_t left = x->malloc + x->committed, right = y->malloc + y->committed;
+	int64_t left = rec_sum(x->malloc, x->committed);
+	int64_t right = rec_sum(y->malloc, y->committed);
 
 	return (left < right) - (left > right);
 }
@@ -128,13 +129,14 @@ static void write_all(const struct tags *tags, FILE *out)
 	struct tag all = { 0 };
 
 	for (size_t i = 0; i < tags->count; i++) {
-		all.blocks += tags->rows[i].blocks;
-		all.malloc += tags->rows[i].malloc;
-		all.reserved += tags->rows[i].reserved;
-		all.committed += tags->rows[i].committed;
+		all.blocks = rec_sum(all.blocks, tags->rows[i].blocks);
+		all.malloc = rec_sum(all.malloc, tags->rows[i].malloc);
+		all.reserved = rec_sum(all.reserved, tags->rows[i].reserved);
+		all.committed = rec_sum(all.committed, tags->rows[i].committed);
 	}
 	fprintf(out, "Total: reserved=%" PRId64 "KB, committed=%" PRId64 "KB\n",
-		kilobytes(all.malloc + all.reserved), kilobytes(all.malloc + all.committed));
+		kilobytes(rec_sum(all.malloc, all.reserved)),
+		kilobytes(rec_sum(all.malloc, all.committed)));
 	fprintf(out, "       malloc: %" PRId64 "KB #%" PRId64 "\n", kilobytes(all.malloc),
 		all.blocks);
 	if (all.reserved || all.committed)
@@ -147,8 +149,8 @@ static void write_tags(const struct recording *rec, const struct tags *tags, FIL
 	write_all(tags, out);
 	for (size_t i = 0; i < tags->count; i++) {
 		const struct tag *tag = &tags->rows[i];
-		int64_t reserved = kilobytes(tag->malloc + tag->reserved);
-		int64_t committed = kilobytes(tag->malloc + tag->committed);
+		int64_t reserved = kilobytes(rec_sum(tag->malloc, tag->reserved));
+		int64_t committed = kilobytes(rec_sum(tag->malloc, tag->committed));
 
 		if (!reserved && !committed)
 			continue;

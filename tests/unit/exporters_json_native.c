@@ -2,7 +2,7 @@
 #include "exporters/json.h"
 
 #include "golden/exported.h"
-#include "model/native.h"
+#include "model/native_calls.h"
 
 static uint32_t any_stack(uint32_t number)
 {
@@ -72,12 +72,31 @@ static void add_budgets(void)
 	rec_budget_event(rec, &event);
 }
 
+static void add_calls(void)
+{
+	struct rec_native_chain chain = { { { 0xffff800012345678, golden_string(rec, "os::malloc"),
+					      0x7c },
+					    { 0x7f1000000000, 0, 0 } } };
+	struct rec_native_chain unknown = { { { 0 } } };
+	struct rec_native_site numbers = site(1, 0, "Other", 40);
+
+	rec_native_calls_add(rec, &chain, &numbers);
+	numbers.jvm = 2;
+	rec_native_calls_add(rec, &unknown, &numbers);
+	numbers.allocated_blocks = numbers.freed_blocks = 0; /* moved to another: not told */
+	numbers.tag = golden_string(rec, "Code");
+	rec_native_calls_add(rec, &chain, &numbers);
+}
+
 static void a_recording_with_native_memory_has_these_bytes(void)
 {
+	struct rec_native_site old = site(1, any_stack(1), "Other", 40);
 	struct rec_native_site freed = site(1, any_stack(3), "unknown", 8);
 	struct rec_native_site sampled = site(1, any_stack(2), "Arena \"Chunk\"", 100);
 
-	add(site(1, any_stack(1), "Other", 40));
+	old.ages[2] = 30000;
+	old.oldest_ns = 59000000000;
+	add(old);
 	sampled.error_bytes = 1234.5;
 	add(sampled);
 	add(site(1, 0, "Other", 400)); /* its stack was lost */
@@ -90,6 +109,7 @@ static void a_recording_with_native_memory_has_these_bytes(void)
 	add_suspect("Arena \"Chunk\"", GROWTH_LEAK, 75);
 	rec_native_count_set(rec, 1, "entries", 12345678901);
 	rec_native_count_set(rec, 2, "entries", 3);
+	add_calls();
 	add_budgets();
 	ASSERT_INT(golden_export(json_write, rec, NULL), 0);
 	golden_compare("native.json.expected", exported.bytes, exported.size);

@@ -83,6 +83,33 @@ static void all_are_kept_for_who_asks(void)
 	ASSERT_INT(rec_ledger_last(rec, 1)->rss_bytes, 99);
 }
 
+static void the_last_stays_when_there_are_too_many(void)
+{
+	const struct rec_ledger *rows;
+	uint64_t before;
+	size_t count;
+
+	rec_samples_keep(rec, true);
+	add(2, 7);
+	for (uint64_t i = 1; i < REC_MAX_LEDGERS + 10; i++)
+		add(1, i);
+	add(3, 8);
+	rows = rec_ledgers(rec, &count, &before);
+	ASSERT_INT(count, REC_MAX_LEDGERS);
+	ASSERT_INT(rows[0].rss_bytes, 7);
+	ASSERT_INT(rows[count - 1].rss_bytes, REC_MAX_LEDGERS + 9);
+	ASSERT_INT(rec_ledger_last(rec, 3)->rss_bytes, 8);
+}
+
+static void ledgers_of_too_many_jvms_are_counted(void)
+{
+	for (uint32_t jvm = 1; jvm <= REC_MAX_LEDGER_JVMS + 2; jvm++)
+		add(jvm, 1);
+	CU_ASSERT_PTR_NOT_NULL(rec_ledger_first(rec, REC_MAX_LEDGER_JVMS));
+	CU_ASSERT_PTR_NULL(rec_ledger_first(rec, REC_MAX_LEDGER_JVMS + 1));
+	ASSERT_INT(rec_quality_sum(rec, REC_QUALITY_INFO), 2);
+}
+
 static void every_line_has_a_name_of_its_own(void)
 {
 	for (int line = 0; line < REC_LINE_NR; line++) {
@@ -92,6 +119,7 @@ static void every_line_has_a_name_of_its_own(void)
 		CU_ASSERT_PTR_NOT_NULL(info->help);
 		for (int other = 0; other < line; other++)
 			CU_ASSERT(strcmp(info->name, rec_line_info((enum rec_line)other)->name));
+		ASSERT_INT(rec_line_find(info->name), line);
 	}
 }
 
@@ -164,6 +192,8 @@ static void there_is_a_limit_to_series(void)
 static CU_TestInfo tests[] = {
 	{ "the first and the last stay", the_first_and_the_last_stay },
 	{ "all are kept for who asks", all_are_kept_for_who_asks },
+	{ "the last stays when there are too many", the_last_stays_when_there_are_too_many },
+	{ "ledgers of too many JVMs are counted", ledgers_of_too_many_jvms_are_counted },
 	{ "every line has a name of its own", every_line_has_a_name_of_its_own },
 	{ "values lie in their second", values_lie_in_their_second },
 	{ "buckets double when there are too many", buckets_double_when_there_are_too_many },

@@ -34,14 +34,14 @@ static void ledger(int64_t live, int64_t blocks, uint64_t in_use)
 {
 	struct rec_ledger reading = {
 		.jvm = JVM,
-		.malloc = { .in_use_bytes = in_use, .mapped_bytes = 1000, .cached_bytes = 100 }
+		.malloc = { .in_use_bytes = in_use, .mapped_bytes = 1000, .cached_bytes = 100 },
+		.native_bytes = live,
+		.native_blocks = blocks,
 	};
 	struct rec_native_budget *budget = rec_native_budget(rec, JVM);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(budget);
 	budget->live_known = true;
-	budget->live_bytes = live;
-	budget->live_blocks = blocks;
 	rec_ledger_add(rec, &reading);
 }
 

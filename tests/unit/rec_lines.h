@@ -106,6 +106,8 @@ static inline int rec_lines_compare(const void *a, const void *b)
 			for (FILE *out = open_memstream(&line_, &size_); again_; \
 			     again_ = 0, fclose(out))
 
+#include "unit/rec_lines_memory.h"
+
 static inline void rec_lines_of(const struct recording *rec, struct rec_lines *to)
 {
 	size_t totals, rows;
@@ -134,6 +136,7 @@ static inline void rec_lines_of(const struct recording *rec, struct rec_lines *t
 	for (size_t i = 0; i < totals; i++)
 		REC_LINE(to, out)
 	rec_print_total(rec, &total[i], out);
+	rec_lines_of_memory(rec, to);
 	qsort(to->lines, to->count, sizeof(*to->lines), rec_lines_compare);
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "model/native.h"
 #include "model/recording.h"
 
 /* A random recording such as may come from a JVM; the same seed gives the same one. */
@@ -185,11 +186,15 @@ static inline void random_native(struct rec_random *r, uint32_t jvm)
 
 	rec_add(r->rec, &key, count, count * 24);
 	key.metric = REC_NATIVE_LIVE;
-	if (live)
+	/* Where it is not known it is told by nobody. */
+	if (live && rec_native_live_known(r->rec, jvm))
 		rec_add(r->rec, &key, live, live * 24);
 	key.metric = (enum rec_metric)(REC_VM_RESERVED + random_below(r, 3));
-	rec_add(r->rec, &key, 1 + live, (1 + live) * 4096);
+	if (rec_mapped_known(r->rec, jvm))
+		rec_add(r->rec, &key, 1 + live, (1 + live) * 4096);
 }
+
+#include "unit/rec_random_memory.h"
 
 /* with_rows: a row for each sample besides the totals. */
 static inline struct recording *random_recording(uint64_t seed, bool with_rows)
@@ -218,6 +223,11 @@ static inline struct recording *random_recording(uint64_t seed, bool with_rows)
 					      REC_STATE_IN_JAVA, period };
 		rec_sample(r.rec, &sample);
 	}
+	/* Rows of ledgers are there in any case. */
+	rec_samples_keep(r.rec, true);
+	for (uint32_t jvm = 1; jvm <= jvms; jvm++)
+		random_memory(&r, jvm);
+	rec_samples_keep(r.rec, with_rows);
 	for (uint32_t i = random_below(&r, 20); i; i--)
 		random_native(&r, 1 + random_below(&r, jvms));
 	random_quality(&r);

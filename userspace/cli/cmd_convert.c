@@ -12,6 +12,7 @@
 #include "exporters/exporter.h"
 #include "import/import.h"
 #include "model/filter.h"
+#include "model/native.h"
 
 #define HELP_HINT "see jvmscope help convert"
 
@@ -53,11 +54,7 @@ static const struct exporter *check_options(const struct options *options)
 				  ? "the suffix names no format that can be written; give --format"
 				  : "standard output needs --format",
 			  outputs_formats(formats, sizeof(formats)));
-	else if (format->needs_native)
-		log_error("--format %s: is only written while recording: other files have no "
-			  "addresses of native memory",
-			  format->name);
-	return format && !format->needs_native ? format : NULL;
+	return format;
 }
 
 /* Samples that are in no stack of the output as they should be. */
@@ -82,6 +79,17 @@ static void warn_if_empty(const struct options *options, const struct exporter *
 			 one_metric ? rec_metric_info(options->metric)->name : "any metric");
 }
 
+/* What only native memory has something for. */
+static bool lacks_native(const struct options *options, const struct exporter *format,
+			 const struct recording *rec)
+{
+	if (!format->needs_native || rec_has_native(rec))
+		return false;
+	log_error("%s: has no native memory, which --format %s is of", options->operands[0],
+		  format->name);
+	return true;
+}
+
 /* Of our own files, which say what was recorded, more is known than is read. */
 static void warn_of_rest(const struct options *options, const struct exporter *format,
 			 const struct recording *rec)
@@ -89,11 +97,8 @@ static void warn_of_rest(const struct options *options, const struct exporter *f
 	bool holds_all = format == exporter_by_name("json") || format == exporter_by_name("jfr");
 	const char *events = rec_text(rec, rec_meta_get(rec)->events);
 
-	if (holds_all &&
-	    (strstr(events, "native") || strstr(events, "class") || strstr(events, "counter")))
-		log_warn("%s: the stacks are converted; lists of classes and of native memory, and "
-			 "the memory ledger, are left out",
-			 options->operands[0]);
+	if (holds_all && strstr(events, "class"))
+		log_warn("%s: lists of classes are left out", options->operands[0]);
 }
 
 /* The class-name rules, as when a recording is made. Logs and returns a negative errno. */
@@ -138,6 +143,8 @@ static int convert(const struct options *options, const struct exporter *format,
 	struct import_result result;
 
 	if (import_file(&how, rec, &result))
+		return EXIT_RUNTIME;
+	if (lacks_native(options, format, rec))
 		return EXIT_RUNTIME;
 	warn_if_empty(options, format, rec);
 	warn_of_rest(options, format, rec);

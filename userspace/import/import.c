@@ -53,6 +53,7 @@ static int read_json(struct jfr_input *in, const struct import_options *options,
 		return refuse(options, in->err, NULL);
 	if (len > JSON_MAX)
 		return refuse(options, -E2BIG, "JSON over 256 MiB is not read");
+	rec_samples_keep(rec, options->keep_samples);
 	err = import_json((const char *)in->at, len, rec, why, sizeof(why));
 	return err ? refuse(options, err, err == -EBADMSG ? why : NULL) : 0;
 }

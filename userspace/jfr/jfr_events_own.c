@@ -148,8 +148,8 @@ static const struct jfr_field class_initialize[] = {
 	{ "self", "Time of Its Own", JFR_LONG, JFR_UNIT_NS },
 };
 
-/* struct rec_count, of classes: what was counted until now. */
-static const struct jfr_field class_count[] = {
+/* struct rec_count: what was counted until now. */
+static const struct jfr_field counter[] = {
 	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
 	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
 	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
@@ -158,7 +158,7 @@ static const struct jfr_field class_count[] = {
 /* struct rec_ledger_row. */
 static const struct jfr_field ledger[] = {
 	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
-	{ "line", "Line", JFR_STRING, JFR_UNIT_NONE },
+	{ "line", "Line", JFR_NAME, JFR_UNIT_NONE },
 	{ "resident", "Resident", JFR_LONG, JFR_UNIT_BYTES },
 	{ "committed", "Committed", JFR_LONG, JFR_UNIT_BYTES },
 	{ "reserved", "Reserved", JFR_LONG, JFR_UNIT_BYTES },
@@ -178,6 +178,15 @@ static const struct jfr_field probe_budget[] = {
 	{ "cpuTime", "CPU Time", JFR_LONG, JFR_UNIT_NS },
 	{ "estimated", "Sums Are of All Time", JFR_BOOLEAN, JFR_UNIT_NONE },
 	{ "complete", "Nothing Was Unseen", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "attached", "Start in ns since the Epoch", JFR_LONG, JFR_UNIT_NONE },
+	{ "exact", "Exact", JFR_LONG, JFR_UNIT_NS },
+	{ "sampled", "Sampled", JFR_LONG, JFR_UNIT_NS },
+	{ "slices", "In Slices", JFR_LONG, JFR_UNIT_NS },
+	{ "counters", "As Counters", JFR_LONG, JFR_UNIT_NS },
+	{ "detached", "Detached", JFR_LONG, JFR_UNIT_NS },
+	{ "interval", "Mean Distance of Samples", JFR_LONG, JFR_UNIT_BYTES },
+	{ "liveCount", "Live Count", JFR_LONG, JFR_UNIT_NONE },
+	{ "liveSize", "Live Size", JFR_LONG, JFR_UNIT_BYTES },
 };
 
 /* struct rec_budget_event. */
@@ -189,6 +198,144 @@ static const struct jfr_field probe_state[] = {
 	{ "reason", "Reason", JFR_STRING, JFR_UNIT_NONE },
 	{ "cost", "Cost in the Last Seconds", JFR_DOUBLE, JFR_UNIT_PERCENT },
 	{ "limit", "Limit", JFR_DOUBLE, JFR_UNIT_PERCENT },
+};
+
+/* struct rec_ledger, of a reading as a whole. */
+static const struct jfr_field ledger_reading[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "resident", "Resident", JFR_LONG, JFR_UNIT_BYTES },
+	{ "peak", "Peak of Resident", JFR_LONG, JFR_UNIT_BYTES },
+	{ "javaHeapPss", "Java Heap, Each Page Once", JFR_LONG, JFR_UNIT_BYTES },
+	{ "hugetlb", "Huge Pages", JFR_LONG, JFR_UNIT_BYTES },
+	{ "cost", "CPU Time of the Reading", JFR_LONG, JFR_UNIT_NS },
+	{ "threads", "Threads", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "nativeCount", "Live Blocks of Native Sites", JFR_LONG, JFR_UNIT_NONE },
+	{ "nativeSize", "Live at Native Sites", JFR_LONG, JFR_UNIT_BYTES },
+	{ "allocator", "Other Allocator", JFR_STRING, JFR_UNIT_NONE },
+};
+
+/* struct rec_ledger_part. */
+static const struct jfr_field ledger_part[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "line", "Line", JFR_NAME, JFR_UNIT_NONE },
+	{ "part", "Part", JFR_NAME, JFR_UNIT_NONE },
+	{ "resident", "Resident", JFR_LONG, JFR_UNIT_BYTES },
+	{ "committed", "Committed", JFR_LONG, JFR_UNIT_BYTES },
+	{ "reserved", "Reserved", JFR_LONG, JFR_UNIT_BYTES },
+	{ "swapped", "Swapped Out", JFR_LONG, JFR_UNIT_BYTES },
+	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
+};
+
+/* struct rec_malloc. */
+static const struct jfr_field libc_heap[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "arenas", "Arenas", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "inUse", "In Use", JFR_LONG, JFR_UNIT_BYTES },
+	{ "inUseCount", "Chunks in Use", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "free", "Free", JFR_LONG, JFR_UNIT_BYTES },
+	{ "mapped", "In Mappings of Their Own", JFR_LONG, JFR_UNIT_BYTES },
+	{ "mappedCount", "Mappings", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "cached", "Free in Thread Caches", JFR_LONG, JFR_UNIT_BYTES },
+	{ "unread", "Not Read", JFR_LONG, JFR_UNIT_BYTES },
+};
+
+/* struct rec_buffers. */
+static const struct jfr_field buffers[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "kind", "Kind", JFR_NAME, JFR_UNIT_NONE },
+	{ "count", "Count", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "capacity", "Capacity", JFR_LONG, JFR_UNIT_BYTES },
+	{ "reserved", "Reserved", JFR_LONG, JFR_UNIT_BYTES },
+	{ "max", "Maximum", JFR_LONG, JFR_UNIT_BYTES },
+};
+
+/* struct rec_nmt. */
+static const struct jfr_field nmt_tag[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "tag", "Tag", JFR_NAME, JFR_UNIT_NONE },
+	{ "mallocSize", "malloc", JFR_LONG, JFR_UNIT_BYTES },
+	{ "mallocCount", "Blocks of malloc", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "arenaSize", "Arenas", JFR_LONG, JFR_UNIT_BYTES },
+	{ "arenaCount", "Count of Arenas", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "reserved", "Reserved", JFR_LONG, JFR_UNIT_BYTES },
+	{ "committed", "Committed", JFR_LONG, JFR_UNIT_BYTES },
+};
+
+/* struct rec_native_site: all that is known of it until now. */
+static const struct jfr_field native_site[] = {
+	{ "tag", "Tag", JFR_STRING, JFR_UNIT_NONE },
+	{ "use", "Use", JFR_STRING, JFR_UNIT_NONE },
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "count", "Allocated Blocks", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "size", "Allocated", JFR_LONG, JFR_UNIT_BYTES },
+	{ "freedCount", "Freed Blocks", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "freedSize", "Freed", JFR_LONG, JFR_UNIT_BYTES },
+	{ "untrackedCount", "Blocks not Followed", JFR_LONG, JFR_UNIT_NONE },
+	{ "untrackedSize", "Not Followed", JFR_LONG, JFR_UNIT_BYTES },
+	{ "sizeError", "Standard Error of Allocated", JFR_DOUBLE, JFR_UNIT_NONE },
+	{ "oldest", "Age of the Oldest", JFR_LONG, JFR_UNIT_NS },
+	{ "below1s", "Live, Younger than 1 s", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below10s", "Live, 1 s to 10 s Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below1min", "Live, 10 s to 1 min Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below10min", "Live, 1 min to 10 min Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below1h", "Live, 10 min to 1 h Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below1d", "Live, 1 h to 1 Day Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below1w", "Live, 1 Day to 1 Week Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "older", "Live, Older", JFR_LONG, JFR_UNIT_BYTES },
+};
+
+/* struct rec_native_suspect. */
+static const struct jfr_field native_suspect[] = {
+	{ "tag", "Tag", JFR_STRING, JFR_UNIT_NONE },
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "kind", "Kind", JFR_STRING, JFR_UNIT_NONE },
+	{ "sites", "Sites", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "liveCount", "Live Count", JFR_LONG, JFR_UNIT_NONE },
+	{ "liveSize", "Live Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "bytesPerMinute", "Bytes per Minute", JFR_DOUBLE, JFR_UNIT_NONE },
+	{ "survived", "Collections Survived", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "oldest", "Age of the Oldest", JFR_LONG, JFR_UNIT_NS },
+	{ "below1s", "Live, Younger than 1 s", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below10s", "Live, 1 s to 10 s Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below1min", "Live, 10 s to 1 min Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below10min", "Live, 1 min to 10 min Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below1h", "Live, 10 min to 1 h Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below1d", "Live, 1 h to 1 Day Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "below1w", "Live, 1 Day to 1 Week Old", JFR_LONG, JFR_UNIT_BYTES },
+	{ "older", "Live, Older", JFR_LONG, JFR_UNIT_BYTES },
+};
+
+/* struct rec_native_calls: all that is known of them until now, innermost call first. */
+static const struct jfr_field native_calls[] = {
+	{ "tag", "Tag", JFR_STRING, JFR_UNIT_NONE },
+	{ "use", "Use", JFR_STRING, JFR_UNIT_NONE },
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "count", "Allocated Blocks", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "size", "Allocated", JFR_LONG, JFR_UNIT_BYTES },
+	{ "freedCount", "Freed Blocks", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "freedSize", "Freed", JFR_LONG, JFR_UNIT_BYTES },
+	{ "untrackedCount", "Blocks not Followed", JFR_LONG, JFR_UNIT_NONE },
+	{ "untrackedSize", "Not Followed", JFR_LONG, JFR_UNIT_BYTES },
+	{ "sizeError", "Standard Error of Allocated", JFR_DOUBLE, JFR_UNIT_NONE },
+	{ "address1", "Address 1", JFR_LONG, JFR_UNIT_ADDRESS },
+	{ "function1", "Function 1", JFR_STRING, JFR_UNIT_NONE },
+	{ "offset1", "Offset in Function 1", JFR_LONG, JFR_UNIT_NONE },
+	{ "address2", "Address 2", JFR_LONG, JFR_UNIT_ADDRESS },
+	{ "function2", "Function 2", JFR_STRING, JFR_UNIT_NONE },
+	{ "offset2", "Offset in Function 2", JFR_LONG, JFR_UNIT_NONE },
+	{ "address3", "Address 3", JFR_LONG, JFR_UNIT_ADDRESS },
+	{ "function3", "Function 3", JFR_STRING, JFR_UNIT_NONE },
+	{ "offset3", "Offset in Function 3", JFR_LONG, JFR_UNIT_NONE },
+	{ "address4", "Address 4", JFR_LONG, JFR_UNIT_ADDRESS },
+	{ "function4", "Function 4", JFR_STRING, JFR_UNIT_NONE },
+	{ "offset4", "Offset in Function 4", JFR_LONG, JFR_UNIT_NONE },
+};
+
+/* struct rec_series: one value of it, at the start of its bucket. */
+static const struct jfr_field value[] = {
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "name", "Name", JFR_NAME, JFR_UNIT_NONE },
+	{ "value", "Value", JFR_LONG, JFR_UNIT_NONE },
 };
 
 static const struct jfr_field java_agent[] = {
@@ -245,7 +392,7 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 						   JFR_EVENT_THREAD | JFR_EVENT_STACK,
 						   FIELDS(class_file) },
 	[JFR_CLASS_COUNT - JFR_OWN_EVENT_FIRST] = { "jvmscope.ClassCount", "Class Counter", OURS, 0,
-						    FIELDS(class_count) },
+						    FIELDS(counter) },
 	[JFR_LEDGER - JFR_OWN_EVENT_FIRST] = { "jvmscope.Ledger", "Memory Ledger", OURS, 0,
 					       FIELDS(ledger) },
 	[JFR_PROBE_BUDGET - JFR_OWN_EVENT_FIRST] = { "jvmscope.ProbeBudget", "Budget of Probes",
@@ -253,6 +400,31 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 	[JFR_PROBE_STATE - JFR_OWN_EVENT_FIRST] = { "jvmscope.ProbeState",
 						    "Change of What Probes Record", OURS, 0,
 						    FIELDS(probe_state) },
+	[JFR_LEDGER_READING - JFR_OWN_EVENT_FIRST] = { "jvmscope.LedgerReading",
+						       "Reading of the Memory Ledger", OURS, 0,
+						       FIELDS(ledger_reading) },
+	[JFR_LEDGER_PART - JFR_OWN_EVENT_FIRST] = { "jvmscope.LedgerPart",
+						    "Part of a Line of the Memory Ledger", OURS, 0,
+						    FIELDS(ledger_part) },
+	[JFR_LIBC_HEAP - JFR_OWN_EVENT_FIRST] = { "jvmscope.LibcHeap", "Allocator of libc", OURS, 0,
+						  FIELDS(libc_heap) },
+	[JFR_BUFFERS - JFR_OWN_EVENT_FIRST] = { "jvmscope.Buffers", "Buffers outside the Java Heap",
+						OURS, 0, FIELDS(buffers) },
+	[JFR_NMT_TAG - JFR_OWN_EVENT_FIRST] = { "jvmscope.NmtTag", "Tag of Native Memory Tracking",
+						OURS, 0, FIELDS(nmt_tag) },
+	[JFR_NATIVE_SITE - JFR_OWN_EVENT_FIRST] = { "jvmscope.NativeSite", "Native Site", OURS,
+						    JFR_EVENT_STACK, FIELDS(native_site) },
+	[JFR_NATIVE_SUSPECT - JFR_OWN_EVENT_FIRST] = { "jvmscope.NativeSuspect",
+						       "Suspect of a Native Leak", OURS,
+						       JFR_EVENT_STACK, FIELDS(native_suspect) },
+	[JFR_NATIVE_CALLS - JFR_OWN_EVENT_FIRST] = { "jvmscope.NativeCalls",
+						     "Native Memory by Calls", OURS, 0,
+						     FIELDS(native_calls) },
+	[JFR_NATIVE_COUNT - JFR_OWN_EVENT_FIRST] = { "jvmscope.NativeCount",
+						     "Native Memory Counter", OURS, 0,
+						     FIELDS(counter) },
+	[JFR_VALUE - JFR_OWN_EVENT_FIRST] = { "jvmscope.Value", "Value over Time", OURS, 0,
+					      FIELDS(value) },
 	[JFR_JAVA_AGENT - JFR_OWN_EVENT_FIRST] = { "jdk.JavaAgent", "Java Agent", DIAGNOSTICS, 0,
 						   FIELDS(java_agent) },
 	[JFR_NATIVE_AGENT - JFR_OWN_EVENT_FIRST] = { "jdk.NativeAgent", "Native Agent", DIAGNOSTICS,

@@ -201,6 +201,11 @@ static const struct jfr_field stack_state[] = {
 	{ "state", "State", JFR_STRING, JFR_UNIT_NONE },
 };
 
+/* Of what comes again and again in our events: it is as short as a number. */
+static const struct jfr_field name[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+};
+
 const struct jfr_type jfr_field_types[JFR_TYPE_NR] = {
 	[JFR_BOOLEAN - JFR_TYPE_FIRST] = { "boolean", NULL, NULL, 0, NULL, 0 },
 	[JFR_BYTE - JFR_TYPE_FIRST] = { "byte", NULL, NULL, 0, NULL, 0 },
@@ -296,4 +301,6 @@ const struct jfr_type jfr_field_types[JFR_TYPE_NR] = {
 					       JFR_POOL, FIELDS(source_file) },
 	[JFR_STACK_STATE - JFR_TYPE_FIRST] = { "jvmscope.types.StackState", "Stack State", NULL,
 					       JFR_POOL | JFR_SIMPLE, FIELDS(stack_state) },
+	[JFR_NAME - JFR_TYPE_FIRST] = { "jvmscope.types.Name", "Name", NULL, JFR_POOL | JFR_SIMPLE,
+					FIELDS(name) },
 };

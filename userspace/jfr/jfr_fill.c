@@ -273,6 +273,7 @@ static void on_chunk_end(void *ctx, const struct jfr_chunk *chunk)
 {
 	struct jfr_filler *f = ctx;
 
+	jfr_fill_ledger_end(f);
 	extend_time(f, chunk);
 	if (f->totals.count) {
 		find_jvm(f);
@@ -369,6 +370,90 @@ static const struct jfr_want wants[] = {
 	[JFR_FILL_MALLOC] = { .type = "profiler.Malloc",
 			      .fields = { "eventThread", "stackTrace", "size" },
 			      .on_event = jfr_fill_malloc },
+	[JFR_FILL_NATIVE_SITE] = { .type = "jvmscope.NativeSite",
+				   .fields = { "stackTrace",	"tag",	     "use",
+					       "pid",		"count",     "size",
+					       "freedCount",	"freedSize", "untrackedCount",
+					       "untrackedSize", "sizeError", "oldest",
+					       "below1s",	"below10s",  "below1min",
+					       "below10min",	"below1h",   "below1d",
+					       "below1w",	"older" },
+				   .on_event = jfr_fill_native_site,
+				   .late = true },
+	[JFR_FILL_NATIVE_SUSPECT] = { .type = "jvmscope.NativeSuspect",
+				      .fields = { "startTime", "stackTrace", "tag", "pid", "kind",
+						  "sites", "liveCount", "liveSize",
+						  "bytesPerMinute", "survived", "oldest", "below1s",
+						  "below10s", "below1min", "below10min", "below1h",
+						  "below1d", "below1w", "older" },
+				      .on_event = jfr_fill_native_suspect,
+				      .late = true },
+	[JFR_FILL_NATIVE_CALLS] = { .type = "jvmscope.NativeCalls",
+				    .fields = { "tag",		 "use",
+						"pid",		 "count",
+						"size",		 "freedCount",
+						"freedSize",	 "untrackedCount",
+						"untrackedSize", "sizeError",
+						"address1",	 "function1",
+						"offset1",	 "address2",
+						"function2",	 "offset2",
+						"address3",	 "function3",
+						"offset3",	 "address4",
+						"function4",	 "offset4" },
+				    .on_event = jfr_fill_native_calls,
+				    .late = true },
+	[JFR_FILL_NATIVE_COUNT] = { .type = "jvmscope.NativeCount",
+				    .fields = { "pid", "name", "count" },
+				    .on_event = jfr_fill_native_count,
+				    .late = true },
+	[JFR_FILL_PROBE_BUDGET] = { .type = "jvmscope.ProbeBudget",
+				    .fields = { "pid", "group", "state", "cost", "totalCost",
+						"limit", "watched", "cpuTime", "estimated",
+						"complete", "attached", "exact", "sampled",
+						"slices", "counters", "detached", "interval",
+						"liveCount", "liveSize" },
+				    .on_event = jfr_fill_probe_budget,
+				    .late = true },
+	[JFR_FILL_PROBE_STATE] = { .type = "jvmscope.ProbeState",
+				   .fields = { "startTime", "pid", "group", "from", "to", "reason",
+					       "cost", "limit" },
+				   .on_event = jfr_fill_probe_state,
+				   .late = true },
+	[JFR_FILL_LEDGER_READING] = { .type = "jvmscope.LedgerReading",
+				      .fields = { "startTime", "pid", "resident", "peak",
+						  "javaHeapPss", "hugetlb", "cost", "threads",
+						  "nativeCount", "nativeSize", "allocator" },
+				      .on_event = jfr_fill_ledger_reading,
+				      .late = true },
+	[JFR_FILL_LEDGER] = { .type = "jvmscope.Ledger",
+			      .fields = { "startTime", "pid", "line", "resident", "committed",
+					  "reserved", "swapped", "count" },
+			      .on_event = jfr_fill_ledger_line,
+			      .late = true },
+	[JFR_FILL_LEDGER_PART] = { .type = "jvmscope.LedgerPart",
+				   .fields = { "startTime", "pid", "line", "part", "resident",
+					       "committed", "reserved", "swapped", "count" },
+				   .on_event = jfr_fill_ledger_part,
+				   .late = true },
+	[JFR_FILL_LIBC_HEAP] = { .type = "jvmscope.LibcHeap",
+				 .fields = { "startTime", "pid", "arenas", "inUse", "inUseCount",
+					     "free", "mapped", "mappedCount", "cached", "unread" },
+				 .on_event = jfr_fill_libc_heap,
+				 .late = true },
+	[JFR_FILL_BUFFERS] = { .type = "jvmscope.Buffers",
+			       .fields = { "startTime", "pid", "kind", "count", "capacity",
+					   "reserved", "max" },
+			       .on_event = jfr_fill_buffers,
+			       .late = true },
+	[JFR_FILL_NMT_TAG] = { .type = "jvmscope.NmtTag",
+			       .fields = { "startTime", "pid", "tag", "mallocSize", "mallocCount",
+					   "arenaSize", "arenaCount", "reserved", "committed" },
+			       .on_event = jfr_fill_nmt_tag,
+			       .late = true },
+	[JFR_FILL_VALUE] = { .type = "jvmscope.Value",
+			     .fields = { "startTime", "pid", "name", "value" },
+			     .on_event = jfr_fill_value,
+			     .late = true },
 };
 _Static_assert(sizeof(wants) / sizeof(wants[0]) == JFR_FILL_WANTS, "one for each number");
 
@@ -444,6 +529,8 @@ int jfr_fill(struct jfr_input *in, const struct jfr_fill_options *options, struc
 	}
 	table_free(&f.totals);
 	table_free(&f.natives);
+	table_free(&f.suspects);
+	rec_ledger_free(&f.reading.out);
 	free(f.samples);
 	strbuf_free(&f.text);
 	jfr_resolver_free(&f.resolver);

@@ -8,8 +8,7 @@
 
 #define NS_PER_SECOND 1000000000
 
-/* A text of the recording; 0 for none. */
-static uint32_t take(struct jfr_filler *f, const struct jfr_item *e, unsigned int field)
+uint32_t jfr_fill_text(struct jfr_filler *f, const struct jfr_item *e, unsigned int field)
 {
 	if (!jfr_text(e, field, &f->text) || !f->text.len)
 		return 0;
@@ -81,7 +80,7 @@ void jfr_fill_jvm_information(void *ctx, const struct jfr_item *e)
 		return;
 	jvm.version = take_version(f, e, INFO_VERSION);
 	jvm.major = major_of(rec_text(f->rec, jvm.version));
-	jvm.arguments = take(f, e, INFO_ARGUMENTS);
+	jvm.arguments = jfr_fill_text(f, e, INFO_ARGUMENTS);
 	if (jfr_text(e, INFO_JAVA_ARGUMENTS, &f->text))
 		jvm.main_class = take_part(f, f->text.text, strcspn(strbuf_text(&f->text), " "));
 	f->resolver.jvm = find_jvm(f, &jvm);
@@ -236,12 +235,12 @@ void jfr_fill_recording(void *ctx, const struct jfr_item *e)
 		.own_map_bytes = (uint64_t)jfr_number(e, REC_OWN_MAP),
 		.bpf_ns = (uint64_t)jfr_number(e, REC_BPF),
 		.max_depth = (uint32_t)jfr_number(e, REC_MAX_DEPTH),
-		.tool_version = take(f, e, REC_TOOL_VERSION),
-		.host_name = take(f, e, REC_HOST_NAME),
-		.kernel_release = take(f, e, REC_KERNEL_RELEASE),
-		.machine = take(f, e, REC_MACHINE),
-		.clock = take(f, e, REC_CLOCK),
-		.events = take(f, e, REC_EVENTS),
+		.tool_version = jfr_fill_text(f, e, REC_TOOL_VERSION),
+		.host_name = jfr_fill_text(f, e, REC_HOST_NAME),
+		.kernel_release = jfr_fill_text(f, e, REC_KERNEL_RELEASE),
+		.machine = jfr_fill_text(f, e, REC_MACHINE),
+		.clock = jfr_fill_text(f, e, REC_CLOCK),
+		.events = jfr_fill_text(f, e, REC_EVENTS),
 		.cpus = (uint32_t)jfr_number(e, REC_CPUS),
 	};
 	f->period_ns = jfr_ns(e, REC_PERIOD) > 0 ? jfr_ns(e, REC_PERIOD) : 0;
@@ -268,12 +267,12 @@ void jfr_fill_jvm(void *ctx, const struct jfr_item *e)
 		.container_pid = (pid_t)jfr_number(e, JVM_CONTAINER_PID),
 		.major = (int)jfr_number(e, JVM_MAJOR),
 		.start_time_ns = (uint64_t)jfr_ns(e, JVM_START),
-		.version = take(f, e, JVM_VERSION),
-		.gc_name = take(f, e, JVM_GC_NAME),
-		.main_class = take(f, e, JVM_MAIN_CLASS),
-		.arguments = take(f, e, JVM_ARGUMENTS),
-		.container_id = take(f, e, JVM_CONTAINER_ID),
-		.pod_uid = take(f, e, JVM_POD_UID),
+		.version = jfr_fill_text(f, e, JVM_VERSION),
+		.gc_name = jfr_fill_text(f, e, JVM_GC_NAME),
+		.main_class = jfr_fill_text(f, e, JVM_MAIN_CLASS),
+		.arguments = jfr_fill_text(f, e, JVM_ARGUMENTS),
+		.container_id = jfr_fill_text(f, e, JVM_CONTAINER_ID),
+		.pod_uid = jfr_fill_text(f, e, JVM_POD_UID),
 	};
 	uint32_t id = find_jvm(f, &jvm);
 

@@ -4,6 +4,7 @@
 
 #include "jfr/jfr_fill.h"
 #include "jfr/jfr_resolve.h"
+#include "model/ledger.h"
 #include "model/table.h"
 
 /* Inside of jfr_fill*.c. */
@@ -43,6 +44,12 @@ struct jfr_raw_live {
 	int64_t bytes;
 };
 
+/* A memory ledger of which not all events were seen. */
+struct jfr_reading {
+	struct rec_ledger out; /* jvm 0: none */
+	bool has_rss;
+};
+
 struct jfr_filler {
 	const struct jfr_fill_options *options;
 	struct recording *rec;
@@ -55,6 +62,8 @@ struct jfr_filler {
 	bool is_ours;		  /* the chunk was written by us */
 	bool has_quality;	  /* and has its own counts */
 	struct table natives;	  /* of struct jfr_raw_live, of all chunks */
+	struct table suspects;	  /* of struct told: see jfr_fill_sites.c */
+	struct jfr_reading reading;
 	struct strbuf text;
 	int err;
 };
@@ -77,6 +86,19 @@ enum {
 	JFR_FILL_NATIVE_ALLOCATION,
 	JFR_FILL_NATIVE_MAPPING,
 	JFR_FILL_MALLOC,
+	JFR_FILL_NATIVE_SITE,
+	JFR_FILL_NATIVE_SUSPECT,
+	JFR_FILL_NATIVE_CALLS,
+	JFR_FILL_NATIVE_COUNT,
+	JFR_FILL_PROBE_BUDGET,
+	JFR_FILL_PROBE_STATE,
+	JFR_FILL_LEDGER_READING,
+	JFR_FILL_LEDGER,
+	JFR_FILL_LEDGER_PART,
+	JFR_FILL_LIBC_HEAP,
+	JFR_FILL_BUFFERS,
+	JFR_FILL_NMT_TAG,
+	JFR_FILL_VALUE,
 	JFR_FILL_WANTS,
 };
 
@@ -92,11 +114,35 @@ void jfr_fill_jvm(void *ctx, const struct jfr_item *e);
 void jfr_fill_thread_time(void *ctx, const struct jfr_item *e);
 void jfr_fill_quality(void *ctx, const struct jfr_item *e);
 
+/* A text of the recording; 0 for none. */
+uint32_t jfr_fill_text(struct jfr_filler *f, const struct jfr_item *e, unsigned int field);
+/* The last JVM with this pid, else the one of files that name none; 0 when there is none. */
+uint32_t jfr_fill_jvm_of(const struct jfr_filler *f, int64_t pid);
+
 /* jfr_fill_native.c: native memory. */
 void jfr_fill_native_allocation(void *ctx, const struct jfr_item *e);
 void jfr_fill_native_mapping(void *ctx, const struct jfr_item *e);
 void jfr_fill_malloc(void *ctx, const struct jfr_item *e);
 /* At the end of the chunk: blocks of one stack and thread. */
 void jfr_fill_malloc_total(struct jfr_filler *f, const struct jfr_raw_total *raw);
+
+/* jfr_fill_sites.c: the rest of it, in our files. */
+void jfr_fill_native_site(void *ctx, const struct jfr_item *e);
+void jfr_fill_native_suspect(void *ctx, const struct jfr_item *e);
+void jfr_fill_native_calls(void *ctx, const struct jfr_item *e);
+void jfr_fill_native_count(void *ctx, const struct jfr_item *e);
+void jfr_fill_probe_budget(void *ctx, const struct jfr_item *e);
+void jfr_fill_probe_state(void *ctx, const struct jfr_item *e);
+
+/* jfr_fill_ledger.c: memory ledgers, in our files. */
+void jfr_fill_ledger_reading(void *ctx, const struct jfr_item *e);
+void jfr_fill_ledger_line(void *ctx, const struct jfr_item *e);
+void jfr_fill_ledger_part(void *ctx, const struct jfr_item *e);
+void jfr_fill_libc_heap(void *ctx, const struct jfr_item *e);
+void jfr_fill_buffers(void *ctx, const struct jfr_item *e);
+void jfr_fill_nmt_tag(void *ctx, const struct jfr_item *e);
+void jfr_fill_value(void *ctx, const struct jfr_item *e);
+/* At the end of the chunk: the last one is complete. */
+void jfr_fill_ledger_end(struct jfr_filler *f);
 
 #endif

@@ -16,7 +16,7 @@ enum {
 	SITE_LIVE_SIZE,
 };
 
-static uint32_t jvm_of(const struct jfr_filler *f, int64_t pid)
+uint32_t jfr_fill_jvm_of(const struct jfr_filler *f, int64_t pid)
 {
 	for (uint32_t id = rec_jvm_count(f->rec); id; id--)
 		if (rec_jvm_get(f->rec, id)->pid == pid)
@@ -52,7 +52,7 @@ void jfr_fill_native_allocation(void *ctx, const struct jfr_item *e)
 	struct jfr_filler *f = ctx;
 	struct rec_key key = { .metric = REC_NATIVE_ALLOC,
 			       .stack = jfr_resolve_stack(&f->resolver, jfr_number(e, SITE_STACK)),
-			       .jvm = jvm_of(f, jfr_number(e, SITE_PID)) };
+			       .jvm = jfr_fill_jvm_of(f, jfr_number(e, SITE_PID)) };
 	int64_t count = jfr_number(e, SITE_COUNT), bytes = jfr_number(e, SITE_SIZE);
 
 	if (jfr_text(e, SITE_TAG, &f->text) && f->text.len)
@@ -78,7 +78,7 @@ void jfr_fill_native_mapping(void *ctx, const struct jfr_item *e)
 	struct jfr_filler *f = ctx;
 	struct rec_key key = { .stack = jfr_resolve_stack(&f->resolver,
 							  jfr_number(e, MAPPING_STACK)),
-			       .jvm = jvm_of(f, jfr_number(e, MAPPING_PID)) };
+			       .jvm = jfr_fill_jvm_of(f, jfr_number(e, MAPPING_PID)) };
 
 	if (!jfr_text(e, MAPPING_USE, &f->text))
 		return;

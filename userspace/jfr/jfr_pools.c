@@ -36,6 +36,7 @@ enum pool_id {
 	POOL_SYMBOL,
 	POOL_LOADER,
 	POOL_NMT_TYPE,
+	POOL_NAME,
 	POOL_NR,
 };
 
@@ -46,7 +47,7 @@ static const enum jfr_type_id pool_types[POOL_NR] = {
 	[POOL_METHOD] = JFR_METHOD,	    [POOL_SOURCE_FILE] = JFR_SOURCE_FILE,
 	[POOL_CLASS] = JFR_CLASS,	    [POOL_PACKAGE] = JFR_PACKAGE,
 	[POOL_SYMBOL] = JFR_SYMBOL,	    [POOL_LOADER] = JFR_CLASS_LOADER,
-	[POOL_NMT_TYPE] = JFR_NMT_TYPE,
+	[POOL_NMT_TYPE] = JFR_NMT_TYPE,	    [POOL_NAME] = JFR_NAME,
 };
 
 /* One pool of the current chunk. */
@@ -477,16 +478,26 @@ uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, 
 	return id;
 }
 
-uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const char *name)
+static uint32_t add_name(struct jfr_pools *pools, enum pool_id pool, const char *name)
 {
 	/* A number that no other name has; as a constant it is of its own type. */
 	uint32_t id = intern_add(&pools->symbols, name, strlen(name));
-	struct jfr_bytes *entry = id ? new_entry(pools, POOL_NMT_TYPE, id) : NULL;
+	struct jfr_bytes *entry = id ? new_entry(pools, pool, id) : NULL;
 
 	pools->failed |= !id;
 	if (entry)
 		jfr_put_text(entry, name);
 	return id;
+}
+
+uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const char *name)
+{
+	return add_name(pools, POOL_NMT_TYPE, name);
+}
+
+uint32_t jfr_pools_name(struct jfr_pools *pools, const char *name)
+{
+	return *name ? add_name(pools, POOL_NAME, name) : 0;
 }
 
 /* ---- the checkpoint */

@@ -36,6 +36,9 @@ uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, 
 /* The id of a tag of Native Memory Tracking, a string of the recording; 0 for none. */
 uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const char *name);
 
+/* The id of a name that comes again and again in our events; 0 for "". */
+uint32_t jfr_pools_name(struct jfr_pools *pools, const char *name);
+
 /*
  * Appends the checkpoint event with all constants that were asked for since the last one and were
  * not in the chunk then. to_last is the distance to the chunk's last one, 0 when this is the first.

@@ -27,8 +27,11 @@ _Static_assert(JFR_JDK_EVENT_END <= 'L' && JFR_OWN_EVENT_FIRST > 'L' &&
 
 uint64_t jfr_ticks(const struct jfr_writer *w, int64_t time_ns)
 {
-	int64_t ticks = time_ns - w->epoch_ns + FIRST_TICKS;
+	int64_t ticks;
 
+	if (__builtin_sub_overflow(time_ns, w->epoch_ns, &ticks))
+		ticks = time_ns < w->epoch_ns ? INT64_MIN : INT64_MAX;
+	ticks = rec_sum(ticks, FIRST_TICKS);
 	return (uint64_t)(ticks < FIRST_TICK ? FIRST_TICK : ticks);
 }
 
@@ -164,6 +167,7 @@ int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_
 	jfr_put_classes(w, rec, end_ns);
 	jfr_put_ledgers(w, rec);
 	jfr_put_native(w, rec, end_ns);
+	jfr_put_sites(w, rec, end_ns);
 	jfr_put_budgets(w, rec, end_ns);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	err = put_checkpoint(w, end_ns);
@@ -207,7 +211,9 @@ void jfr_writer_close(struct jfr_writer *w)
 	free(w->threads);
 	free(w->quality);
 	free(w->classes);
+	free(w->values);
 	jfr_free_native(w);
+	jfr_free_sites(w);
 	free(w->agents);
 	free(w);
 }

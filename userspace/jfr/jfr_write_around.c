@@ -405,6 +405,8 @@ void jfr_put_ending(struct jfr_writer *w, const struct recording *rec, int64_t e
 		    double machine_load)
 {
 	put_recording(w, rec, end_ns);
+	/* Behind it: they are told by the time since the recording began. */
+	jfr_put_series(w, rec);
 	put_threads(w, rec, end_ns);
 	put_quality(w, rec, end_ns);
 	put_losses(w, rec, end_ns);

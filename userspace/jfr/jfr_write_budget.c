@@ -9,9 +9,7 @@
 static void put_probes(struct jfr_writer *w, const struct recording *rec, uint32_t jvm_id,
 		       enum rec_probe_group group)
 {
-	const struct rec_jvm *jvm = rec_jvm_get(rec, jvm_id);
-
-	jfr_put_long(&w->bytes, jvm ? (uint64_t)jvm->pid : 0);
+	jfr_put_long(&w->bytes, jfr_pid_of(rec, jvm_id));
 	jfr_put_text(&w->bytes, rec_probe_group_name(group));
 }
 
@@ -43,6 +41,12 @@ static void put_budget(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_long(&w->bytes, budget->all_cpu_ns);
 	jfr_put_byte(&w->bytes, budget->estimated);
 	jfr_put_byte(&w->bytes, budget->live_known);
+	jfr_put_long(&w->bytes, (uint64_t)budget->attached_ns);
+	for (int state = 0; state < REC_NATIVE_STATE_NR; state++)
+		jfr_put_long(&w->bytes, budget->state_ns[state]);
+	jfr_put_long(&w->bytes, budget->interval);
+	jfr_put_long(&w->bytes, (uint64_t)budget->live_blocks);
+	jfr_put_long(&w->bytes, (uint64_t)budget->live_bytes);
 	jfr_end_event(&w->bytes, at);
 }
 

@@ -27,6 +27,19 @@ struct jfr_thread_said {
 	uint64_t state_ns[REC_STATE_NR];
 };
 
+/* What segments before have said of rows: [row] is the hash of one, 0 of none. */
+struct jfr_rows_said {
+	uint64_t *hashes; /* owned */
+	size_t capacity;
+};
+
+/* The last value of a series that was said. */
+struct jfr_value_said {
+	bool known;
+	int64_t time_ns;
+	int64_t value;
+};
+
 struct jfr_writer {
 	struct jfr_writer_options options;
 	struct jfr_pools *pools;
@@ -59,15 +72,26 @@ struct jfr_writer {
 	bool filter_said;
 	uint8_t *classes; /* owned; [row]: what was said of a class */
 	size_t class_capacity;
-	uint64_t ledgers;		/* said so far */
-	size_t budget_events;		/* the same */
-	struct table sites;		/* of native memory, and what was said of each */
-	uint64_t pieces;		/* of them */
+	uint64_t ledgers;   /* said so far */
+	struct table sites; /* of native memory, and what was said of each */
+	uint64_t pieces;    /* of them */
+	struct jfr_rows_said native_sites, native_calls, native_counts, suspects;
+	size_t budget_events;	       /* said so far */
+	struct jfr_value_said *values; /* owned; [series] */
+	size_t value_capacity;
 	struct rec_class_agent *agents; /* owned; [agent id - 1]: as the chunk has them */
 	uint32_t agent_count;
 };
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
+
+/* The process of a JVM; 0 for none. */
+static inline uint64_t jfr_pid_of(const struct recording *rec, uint32_t jvm)
+{
+	const struct rec_jvm *row = rec_jvm_get(rec, jvm);
+
+	return row ? (uint64_t)row->pid : 0;
+}
 
 /* Begins an event, with its time. Returns where, for jfr_end_event(). */
 size_t jfr_begin(struct jfr_writer *writer, enum jfr_type_id type, int64_t time_ns);
@@ -103,6 +127,13 @@ void jfr_free_native(struct jfr_writer *writer);
 
 /* What probes cost, and what was given up for it since the last segment: jfr_write_budget.c. */
 void jfr_put_budgets(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
+
+/* What is known of its sites beside that: jfr_write_sites.c. */
+void jfr_put_sites(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
+void jfr_free_sites(struct jfr_writer *writer);
+
+/* Values over time since the last segment: jfr_write_series.c. */
+void jfr_put_series(struct jfr_writer *writer, const struct recording *rec);
 
 /* Loads of the segment, and what else was added to the recording since the last one. */
 void jfr_put_ending(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns,

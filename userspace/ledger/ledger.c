@@ -14,6 +14,7 @@
 #include "ledger/files.h"
 #include "ledger/libc.h"
 #include "model/ledger.h"
+#include "model/native.h"
 #include "model/recording.h"
 #include "model/series.h"
 #include "target/smaps.h"
@@ -331,6 +332,15 @@ static void put_series(const struct rec_ledger *out, struct recording *rec)
 		       (int64_t)out->direct.reserved_bytes);
 }
 
+/* What lived at all sites then, a moment ago. */
+static void put_native(struct rec_ledger *out, const struct recording *rec)
+{
+	const struct rec_native_budget *native = rec_native_budget_get(rec, out->jvm);
+
+	out->native_bytes = native ? native->live_bytes : 0;
+	out->native_blocks = native ? native->live_blocks : 0;
+}
+
 void ledger_put(struct ledger *ledger, struct recording *rec, uint32_t jvm)
 {
 	if (!ledger->reading)
@@ -342,6 +352,7 @@ void ledger_put(struct ledger *ledger, struct recording *rec, uint32_t jvm)
 	put_parts(ledger, rec);
 	put_tags(ledger, rec);
 	put_series(&ledger->out, rec);
+	put_native(&ledger->out, rec);
 	rec_ledger_add(rec, &ledger->out);
 	forget_reading(ledger);
 }

@@ -23,6 +23,14 @@ const char *growth_kind_name(enum growth_kind kind)
 	return names[kind];
 }
 
+int growth_kind_find(const char *name)
+{
+	for (int kind = 0; kind < GROWTH_KIND_NR; kind++)
+		if (!strcmp(growth_kind_name((enum growth_kind)kind), name))
+			return kind;
+	return -1;
+}
+
 /* ---- looks */
 
 bool growth_is_due(const struct growth_clock *clock, uint64_t time_ns)

@@ -56,6 +56,7 @@ enum growth_kind {
 	GROWTH_KIND_NR,
 };
 const char *growth_kind_name(enum growth_kind kind);
+int growth_kind_find(const char *name); /* -1: there is none of that name */
 
 /*
  * "All the time" is by the work that the process did: when it was idle nothing can have grown.

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/native.h"
 #include "model/recording_impl.h"
 
 static const struct rec_line_info lines[REC_LINE_NR] = {
@@ -33,6 +32,14 @@ const struct rec_line_info *rec_line_info(enum rec_line line)
 	return &lines[line];
 }
 
+int rec_line_find(const char *name)
+{
+	for (int line = 0; line < REC_LINE_NR; line++)
+		if (!strcmp(lines[line].name, name))
+			return line;
+	return -1;
+}
+
 /* Each JVM keeps its first and its latest; all of them are kept until they are dropped. */
 struct rec_ledger_pair {
 	uint32_t jvm;
@@ -53,6 +60,10 @@ static struct rec_ledger_pair *add(struct recording *rec, uint32_t jvm)
 {
 	struct rec_ledger_pair *rows;
 
+	if (rec->ledger_pairs_count == REC_MAX_LEDGER_JVMS) {
+		rec_quality_add(rec, REC_QUALITY_INFO, "ledgers_over_limit", 1);
+		return NULL;
+	}
 	rows = rec_grow(rec, rec->ledger_pairs, &rec->ledger_pairs_capacity,
 			rec->ledger_pairs_count + 1u, sizeof(*rows));
 	if (!rows)
@@ -62,43 +73,49 @@ static struct rec_ledger_pair *add(struct recording *rec, uint32_t jvm)
 	return &rows[rec->ledger_pairs_count++];
 }
 
-/* Rows for JFR: without parts. Tags are copied, and left out when memory is out. */
-static void keep(struct recording *rec, const struct rec_ledger *ledger)
+/* Room for one more; the place of the JVM's last one when there are too many. */
+static struct rec_ledger *new_row(struct recording *rec, uint32_t jvm)
 {
 	struct rec_ledger *rows;
 
-	if (!rec->samples_kept || rec->ledgers_count == REC_MAX_LEDGERS)
-		return;
+	for (uint32_t i = REC_MAX_LEDGERS; i && rec->ledgers_count == REC_MAX_LEDGERS; i--)
+		if (rec->ledgers[i - 1].jvm == jvm)
+			return &rec->ledgers[i - 1];
+	if (rec->ledgers_count == REC_MAX_LEDGERS)
+		return NULL;
 	rows = rec_grow(rec, rec->ledgers, &rec->ledgers_capacity, rec->ledgers_count + 1u,
 			sizeof(*rows));
 	if (!rows)
-		return;
+		return NULL;
 	rec->ledgers = rows;
-	rows[rec->ledgers_count] = *ledger;
-	rows[rec->ledgers_count].parts = NULL;
-	rows[rec->ledgers_count].part_count = 0;
-	rows[rec->ledgers_count].nmt = NULL;
-	rows[rec->ledgers_count].nmt_count = 0;
-	if (ledger->nmt_count)
-		rows[rec->ledgers_count].nmt = calloc(ledger->nmt_count, sizeof(*ledger->nmt));
-	if (rows[rec->ledgers_count].nmt) {
-		rows[rec->ledgers_count].nmt_count = ledger->nmt_count;
-		memcpy(rows[rec->ledgers_count].nmt, ledger->nmt,
-		       ledger->nmt_count * sizeof(*ledger->nmt));
+	rows[rec->ledgers_count] = (struct rec_ledger){ 0 };
+	return &rows[rec->ledgers_count++];
+}
+
+/* Rows for JFR: without parts. Tags are copied, and left out when memory is out. */
+static void keep(struct recording *rec, const struct rec_ledger *ledger)
+{
+	struct rec_ledger *row = rec->samples_kept ? new_row(rec, ledger->jvm) : NULL;
+
+	if (!row)
+		return;
+	rec_ledger_free(row);
+	*row = *ledger;
+	row->parts = NULL;
+	row->part_count = 0;
+	row->nmt_count = 0;
+	row->nmt = ledger->nmt_count ? calloc(ledger->nmt_count, sizeof(*row->nmt)) : NULL;
+	if (row->nmt) {
+		row->nmt_count = ledger->nmt_count;
+		memcpy(row->nmt, ledger->nmt, ledger->nmt_count * sizeof(*row->nmt));
 	}
-	rec->ledgers_count++;
 }
 
 void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger)
 {
 	struct rec_ledger_pair *pair = find(rec, ledger->jvm);
-	const struct rec_native_budget *native = rec_native_budget_get(rec, ledger->jvm);
 	bool is_first = !pair;
 
-	if (native) {
-		ledger->native_bytes = native->live_bytes;
-		ledger->native_blocks = native->live_blocks;
-	}
 	keep(rec, ledger);
 	if (is_first)
 		pair = add(rec, ledger->jvm);

@@ -39,6 +39,7 @@ struct rec_line_info {
 	const char *help;
 };
 const struct rec_line_info *rec_line_info(enum rec_line line);
+int rec_line_find(const char *name); /* -1: there is none of that name */
 
 struct rec_ledger_row {
 	uint64_t reserved;  /* address space */
@@ -109,9 +110,13 @@ struct rec_ledger {
 	size_t nmt_count;
 };
 
-#define REC_MAX_LEDGERS 16384 /* kept at once: beyond the two of each JVM, until dropped */
+#define REC_MAX_LEDGERS	    16384 /* kept at once, until dropped; then a JVM's last one is replaced */
+#define REC_MAX_LEDGER_JVMS 4096
 
-/* Takes the ledger over, in any case: parts and nmt are freed with the recording. */
+/*
+ * Takes the ledger over, in any case: parts and nmt are freed with the recording. Those of more
+ * JVMs than REC_MAX_LEDGER_JVMS are counted in the quality "info" and dropped.
+ */
 void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger);
 
 /* The first and the latest of a JVM; NULL when there is none. */

@@ -16,12 +16,18 @@ _Static_assert(offsetof(struct rec_native_site, allocated_blocks) == 16, "the ke
 static const struct rec_native no_native = {
 	.sites = { .row_size = sizeof(struct rec_native_site),
 		   .key_size = offsetof(struct rec_native_site, allocated_blocks) },
-	.counts = { .row_size = sizeof(struct rec_count), .max = UINT32_MAX },
-	.budgets = { .row_size = sizeof(struct rec_native_budget), .max = UINT32_MAX },
+	.counts = { .row_size = sizeof(struct rec_count),
+		    .max = REC_MAX_NATIVE_COUNTS,
+		    .over_limit = "native_counts_over_limit" },
+	.budgets = { .row_size = sizeof(struct rec_native_budget),
+		     .max = REC_MAX_BUDGETS,
+		     .over_limit = "budgets_over_limit" },
 	.events = { .row_size = sizeof(struct rec_budget_event),
 		    .max = REC_MAX_BUDGET_EVENTS,
 		    .over_limit = "budget_events_over_limit" },
-	.suspects = { .row_size = sizeof(struct rec_native_suspect), .max = UINT32_MAX },
+	.suspects = { .row_size = sizeof(struct rec_native_suspect),
+		      .max = REC_MAX_SUSPECTS,
+		      .over_limit = "native_suspects_over_limit" },
 };
 
 const char *rec_native_use_name(enum rec_native_use use)
@@ -35,6 +41,14 @@ const char *rec_native_use_name(enum rec_native_use use)
 	return names[use];
 }
 
+int rec_native_use_find(const char *name)
+{
+	for (int use = 0; use < REC_NATIVE_USE_NR; use++)
+		if (!strcmp(rec_native_use_name((enum rec_native_use)use), name))
+			return use;
+	return -1;
+}
+
 const char *rec_native_state_name(enum rec_native_state state)
 {
 	static const char *const names[REC_NATIVE_STATE_NR] = {
@@ -44,6 +58,14 @@ const char *rec_native_state_name(enum rec_native_state state)
 	};
 
 	return names[state];
+}
+
+int rec_native_state_find(const char *name)
+{
+	for (int state = 0; state < REC_NATIVE_STATE_NR; state++)
+		if (!strcmp(rec_native_state_name((enum rec_native_state)state), name))
+			return state;
+	return -1;
 }
 
 struct rec_native *rec_native_of(struct recording *rec)
@@ -61,14 +83,29 @@ struct rec_native *rec_native_of(struct recording *rec)
 
 /* ---- sites */
 
+/*
+ * Sums stay so far from the ends of the type that three of them can be added, as what lives is.
+ * None of this machine comes there.
+ */
+#define SUM_MAX (1ll << 60)
+
+static void add_bounded(int64_t *to, int64_t value)
+{
+	int64_t sum = rec_sum(*to, value);
+
+	if (sum > SUM_MAX)
+		sum = SUM_MAX;
+	*to = sum < -SUM_MAX ? -SUM_MAX : sum;
+}
+
 void rec_native_site_add(struct rec_native_site *to, const struct rec_native_site *from)
 {
-	to->allocated_blocks += from->allocated_blocks;
-	to->allocated_bytes += from->allocated_bytes;
-	to->freed_blocks += from->freed_blocks;
-	to->freed_bytes += from->freed_bytes;
-	to->untracked_blocks += from->untracked_blocks;
-	to->untracked_bytes += from->untracked_bytes;
+	add_bounded(&to->allocated_blocks, from->allocated_blocks);
+	add_bounded(&to->allocated_bytes, from->allocated_bytes);
+	add_bounded(&to->freed_blocks, from->freed_blocks);
+	add_bounded(&to->freed_bytes, from->freed_bytes);
+	add_bounded(&to->untracked_blocks, from->untracked_blocks);
+	add_bounded(&to->untracked_bytes, from->untracked_bytes);
 	to->error_bytes = hypot(to->error_bytes, from->error_bytes);
 }
 
@@ -138,16 +175,16 @@ static void add_to_tag(struct rec_native_tag *tag, const struct rec_native_site 
 		rec_native_site_add(&tag->sum, site);
 		break;
 	case REC_NATIVE_UNKNOWN_FREE:
-		tag->unknown_frees += site->freed_blocks;
+		add_bounded(&tag->unknown_frees, site->freed_blocks);
 		break;
 	case REC_NATIVE_RESERVED:
-		tag->reserved += bytes;
+		add_bounded(&tag->reserved, bytes);
 		break;
 	case REC_NATIVE_COMMITTED:
-		tag->committed += bytes;
+		add_bounded(&tag->committed, bytes);
 		break;
 	case REC_NATIVE_STACK:
-		tag->stacks += bytes;
+		add_bounded(&tag->stacks, bytes);
 		break;
 	case REC_NATIVE_USE_NR:
 		break;
@@ -211,6 +248,22 @@ const char *rec_budget_reason_name(enum rec_budget_reason reason)
 	};
 
 	return names[reason];
+}
+
+int rec_budget_reason_find(const char *name)
+{
+	for (int reason = 0; reason < REC_BUDGET_REASON_NR; reason++)
+		if (!strcmp(rec_budget_reason_name((enum rec_budget_reason)reason), name))
+			return reason;
+	return -1;
+}
+
+int rec_probe_group_find(const char *name)
+{
+	for (int group = 0; group < REC_PROBES_NR; group++)
+		if (!strcmp(rec_probe_group_name((enum rec_probe_group)group), name))
+			return group;
+	return -1;
 }
 
 struct rec_native_budget *rec_budget(struct recording *rec, enum rec_probe_group group,
@@ -365,7 +418,8 @@ bool rec_has_native(const struct recording *rec)
 	size_t count;
 	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
 
-	if (!rec->native || rec->native->sites.count || rec->native->counts.count)
+	if (!rec->native || rec->native->sites.count || rec->native->calls.count ||
+	    rec->native->counts.count || rec->native->suspects.count)
 		return rec->native;
 	for (size_t i = 0; i < count; i++)
 		if (budgets[i].group == REC_PROBES_NATIVE)

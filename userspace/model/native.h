@@ -21,6 +21,9 @@ struct recording;
 #define REC_NATIVE_LIBC_TAG   "libc" /* of what others than the VM allocate */
 #define REC_MAX_NATIVE_SITES  (1u << 18)
 #define REC_MAX_BUDGET_EVENTS (1u << 16)
+#define REC_MAX_BUDGETS	      (1u << 13)
+#define REC_MAX_NATIVE_COUNTS (1u << 14)
+#define REC_MAX_SUSPECTS      (1u << 16)
 #define REC_NATIVE_AGES \
 	8 /* of live blocks: below 1 s, 10 s, 1 min, 10 min, 1 h, 1 d, 1 week, above */
 
@@ -33,6 +36,7 @@ enum rec_native_use {
 	REC_NATIVE_USE_NR,
 };
 const char *rec_native_use_name(enum rec_native_use use);
+int rec_native_use_find(const char *name); /* -1: there is none of that name */
 
 /* Blocks and bytes while the recording went on. Estimates, when blocks were sampled. */
 struct rec_native_site {
@@ -64,6 +68,19 @@ static inline int64_t rec_native_live_bytes(const struct rec_native_site *site)
 	if (site->use == REC_NATIVE_UNKNOWN_FREE)
 		return 0;
 	return site->allocated_bytes - site->freed_bytes - site->untracked_bytes;
+}
+
+/*
+ * Any number as one that a block, a site or a ledger can have: files may say others. It is far
+ * beyond every address space, and so far from the ends of the type that sums of some do not reach
+ * them.
+ */
+#define REC_BYTES_MAX (1ll << 56)
+static inline int64_t rec_bytes(int64_t value)
+{
+	if (value > REC_BYTES_MAX)
+		return REC_BYTES_MAX;
+	return value < -REC_BYTES_MAX ? -REC_BYTES_MAX : value;
 }
 
 /* Adds the numbers of a site to those of another, without its ages. */
@@ -104,6 +121,7 @@ enum rec_native_state {
 	REC_NATIVE_STATE_NR,
 };
 const char *rec_native_state_name(enum rec_native_state state);
+int rec_native_state_find(const char *name); /* -1: there is none */
 
 /* Whose probes: each group has its state, the budget is one. */
 enum rec_probe_group {
@@ -113,6 +131,7 @@ enum rec_probe_group {
 	REC_PROBES_NR,
 };
 const char *rec_probe_group_name(enum rec_probe_group group);
+int rec_probe_group_find(const char *name); /* -1: there is none */
 
 struct rec_native_budget {
 	enum rec_probe_group group;
@@ -158,6 +177,7 @@ enum rec_budget_reason {
 	REC_BUDGET_REASON_NR,
 };
 const char *rec_budget_reason_name(enum rec_budget_reason reason);
+int rec_budget_reason_find(const char *name); /* -1: there is none */
 
 /* Each change of the state. */
 struct rec_budget_event {
@@ -179,6 +199,8 @@ const char *rec_budget_event_text(const struct recording *rec, const struct rec_
 				  char to[REC_BUDGET_TEXT_MAX]);
 
 /* ---- suspects: what may leak */
+
+#define REC_TOLD_SUSPECTS 100 /* the first ones: so many are in a file */
 
 /*
  * Sites whose stacks call the same methods at the same places, however those were compiled: over

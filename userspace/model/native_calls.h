@@ -36,7 +36,11 @@ struct rec_native_calls {
 	struct rec_native_site sum;
 };
 
-/* Adds the numbers of a site to those of its calls, which are made when they are new. */
+/* Those of a site's JVM, tag and use, made when they are new; NULL when there are too many. */
+struct rec_native_calls *rec_native_calls(struct recording *rec,
+					  const struct rec_native_chain *chain,
+					  const struct rec_native_site *site);
+/* Adds the numbers of a site to those of its calls. */
 void rec_native_calls_add(struct recording *rec, const struct rec_native_chain *chain,
 			  const struct rec_native_site *site);
 const struct rec_native_calls *rec_native_calls_get(const struct recording *rec, uint32_t id);

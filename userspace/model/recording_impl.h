@@ -74,7 +74,8 @@ struct recording {
 	struct rec_series *series; /* owned; see series.h */
 	uint32_t series_count;
 	uint32_t series_capacity;
-	uint64_t bucket_ns; /* 0: no value was added */
+	uint32_t series_last; /* the one that was found last */
+	uint64_t bucket_ns;   /* 0: no value was added */
 
 	struct rec_native *native; /* owned; NULL: none was recorded. See native.h */
 

@@ -9,13 +9,25 @@
 
 #define FIRST_BUCKET_NS 1000000000ull
 
+static bool is_it(const struct rec_series *series, uint32_t jvm, uint32_t name)
+{
+	return series->jvm == jvm && series->name == name;
+}
+
 static struct rec_series *find(struct recording *rec, uint32_t jvm, uint32_t name)
 {
 	struct rec_series *rows;
 
-	for (uint32_t i = 0; i < rec->series_count; i++)
-		if (rec->series[i].jvm == jvm && rec->series[i].name == name)
+	/* Values of files come one behind the other. */
+	if (rec->series_last < rec->series_count &&
+	    is_it(&rec->series[rec->series_last], jvm, name))
+		return &rec->series[rec->series_last];
+	for (uint32_t i = 0; i < rec->series_count; i++) {
+		if (is_it(&rec->series[i], jvm, name)) {
+			rec->series_last = i;
 			return &rec->series[i];
+		}
+	}
 	if (rec->series_count == REC_MAX_SERIES)
 		return NULL;
 	rows = rec_grow(rec, rec->series, &rec->series_capacity, rec->series_count + 1u,
@@ -72,9 +84,11 @@ void rec_series_add(struct recording *rec, uint32_t jvm, const char *name, int64
 		    int64_t value)
 {
 	struct rec_series *series = find(rec, jvm, rec_string(rec, name, strlen(name)));
-	int64_t since_ns = time_ns - rec->meta.start_time_ns;
+	int64_t since_ns;
 	uint64_t bucket;
 
+	if (__builtin_sub_overflow(time_ns, rec->meta.start_time_ns, &since_ns))
+		return;
 	if (!rec->bucket_ns)
 		rec->bucket_ns = FIRST_BUCKET_NS;
 	if (!series || since_ns < 0)
