@@ -109,6 +109,8 @@ def main():
     options = parser.parse_args()
     # nohup may have started the tests, and what ignores a signal hands that down.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # Ignored where a shell has put us in the background, and JVMs then ignore it, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     tests = load_tests()
     found = jdks.find()
