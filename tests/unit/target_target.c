@@ -24,6 +24,8 @@
 
 #define NO_PID 0x3ffffff /* over the kernel's limit of 4 Mi */
 
+#define WAIT_TURNS 4000 /* of 5 ms: what is waited for comes, on a starved machine later */
+
 static struct target *t;
 static pid_t child;
 static char message[512]; /* what was logged, by logged() */
@@ -250,7 +252,7 @@ static void goes_on_after_exec(void)
 	ASSERT_INT(target_open(child, &t), 0);
 	CU_ASSERT(write(wait_for[1], "x", 1) == 1);
 	close(wait_for[1]);
-	for (int i = 0; i < 400 && !changed; i++) {
+	for (int i = 0; i < WAIT_TURNS && !changed; i++) {
 		sleep_ms(5);
 		ASSERT_INT(maps_read(child, &maps), 0);
 		changed = maps_find_file(&maps, "sleep") != NULL;
@@ -294,7 +296,7 @@ static void works_when_the_main_thread_has_ended(void)
 		syscall(SYS_exit, 0);
 	}
 	snprintf(stat, sizeof(stat), "/proc/%d/maps", child);
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < WAIT_TURNS; i++) {
 		int fd = open(stat, O_RDONLY);
 		ssize_t got = read(fd, buffer, 1);
 
@@ -327,7 +329,7 @@ static void refuses_a_thread(void)
 	pid_t tid = 0;
 
 	pthread_create(&thread, NULL, wait_forever, NULL);
-	for (int i = 0; i < 400 && !tid; i++) {
+	for (int i = 0; i < WAIT_TURNS && !tid; i++) {
 		char path[64];
 
 		snprintf(path, sizeof(path), "/proc/self/task/%d", getpid() + i);
