@@ -137,7 +137,7 @@ def native_sites_started(run, links):
     expect(sites.counts["unknown_frees"] == 0, "%s" % sites.counts)
 
 
-@test("native sites of JVMs that end", quick=True, each_jdk=False)
+@test("native sites of JVMs that end", each_jdk=False)
 def native_sites_ended(run):
     """More JVMs than have a place for their sites at once, one after the other."""
     limit = 768
