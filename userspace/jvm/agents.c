@@ -28,7 +28,7 @@ struct jvmti_agent {	   /* 21 and later */
 	uint64_t name;
 	uint64_t options;
 	uint64_t library;
-	uint64_t library_path;
+	uint64_t file_path;
 	uint64_t instrument;
 	uint8_t loaded;
 	uint8_t absolute;
@@ -150,7 +150,7 @@ static int read_new(const struct target *t, const struct agents_place *place, ui
 	read_text(t, row.name, out->name);
 	read_text(t, row.options, out->options);
 	if (!out->java)
-		read_text(t, row.library_path, out->path);
+		read_text(t, row.file_path, out->path);
 	if (row.begin[0] && place->time_zero && !target_read_u64(t, place->time_zero, &zero)) {
 		out->begin_ns = zero + row.begin[0];
 		out->took_ns = row.took[0];
