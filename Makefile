@@ -33,8 +33,9 @@ DIRS      ?= base trie model target jvm ledger jfr import live cli
 MAIN_SRC  := userspace/cli/main.c
 SRC       := $(filter-out $(MAIN_SRC),$(foreach d,$(DIRS),$(wildcard userspace/$(d)/*.c)) \
 	     $(if $(filter model,$(DIRS)),$(wildcard exporters/*.c)) $(wildcard trie/trie*.c))
-# core.bpf.c defines the shared maps; bpftool needs the definition before its users.
-BPF_SRC   := bpf/core.bpf.c $(filter-out bpf/core.bpf.c,$(wildcard bpf/*.bpf.c))
+# These define shared maps; bpftool needs the definition before its users.
+BPF_FIRST := bpf/core.bpf.c bpf/vm.bpf.c
+BPF_SRC   := $(BPF_FIRST) $(filter-out $(BPF_FIRST),$(wildcard bpf/*.bpf.c))
 BPF_OBJ   := $(BPF_SRC:%.c=$(BUILD)/%.o)
 GENERATED := $(BUILD)/trie_default.o $(if $(filter model,$(DIRS)),$(BUILD)/profile.pb-c.o)
 OBJ       := $(SRC:%.c=$(BUILD)/%.o) $(GENERATED)

@@ -339,6 +339,14 @@ enum jvs_event_kind {
 	JVS_EVENT_CLASS_PHASE = 39,
 	JVS_EVENT_CLASS_LINK = 40,
 	JVS_EVENT_MAPPING = 48, /* jvs_mapping.h */
+	/* jvs_vm.h */
+	JVS_EVENT_GC_START = 56,
+	JVS_EVENT_GC_HEAP = 57,
+	JVS_EVENT_GC_METASPACE = 58,
+	JVS_EVENT_GC_PHASE = 59,
+	JVS_EVENT_GC_END = 60,
+	JVS_EVENT_SAFEPOINT = 64,
+	JVS_EVENT_VM_OPERATION = 65,
 };
 
 /* First member of every record. */

@@ -53,7 +53,7 @@ _jvmscope_values() {
 		esac
 		;;
 	--filter) echo 'mark fold drop off' ;;
-	-e | --events) echo 'cpu native native=libc class counter all' ;;
+	-e | --events) echo 'cpu native native=libc class gc safepoint counter all' ;;
 	--max-overhead) echo 'none' ;;
 	--metric) echo 'cpu native_alloc native_live vm_reserved vm_committed thread_stacks class_load' ;;
 	--cpu-event) echo 'auto cycles cpu-clock' ;;

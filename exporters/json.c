@@ -7,6 +7,7 @@
 
 #include "base/map64.h"
 #include "exporters/json_classes.h"
+#include "exporters/json_gc.h"
 #include "exporters/json_ledger.h"
 #include "exporters/json_native.h"
 #include "exporters/json_stream.h"
@@ -534,6 +535,7 @@ static void write_document(struct document *doc)
 	write_threads(doc);
 	write_filter(doc);
 	json_classes(&doc->json, doc->rec);
+	json_gc(&doc->json, doc->rec);
 	write_native(doc);
 	json_budget(&doc->json, doc->rec);
 	json_timeline(&doc->json, doc->rec);

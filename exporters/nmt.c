@@ -223,7 +223,8 @@ static void write_changes(const struct recording *rec, uint32_t jvm, FILE *out)
 	bool found = false;
 
 	for (size_t i = 0; i < count; i++) {
-		if (events[i].jvm != jvm || events[i].group == REC_PROBES_CLASS)
+		if (events[i].jvm != jvm ||
+		    (events[i].group != REC_PROBES_NATIVE && events[i].group != REC_PROBES_MAPPING))
 			continue;
 		fprintf(out, "Probes: %s\n", rec_budget_event_text(rec, &events[i], text));
 		found = true;

@@ -29,10 +29,11 @@ static void ask(struct image *image, uint64_t vaddr)
 		image_demangle(function, name, sizeof(name));
 }
 
-static int on_probe(const char *provider, const char *name, void *ctx)
+static int on_probe(const struct usdt_place *place, void *ctx)
 {
 	(void)ctx;
-	return provider[0] == name[0] && name[0] == '!';
+	return place->provider[0] == place->name[0] && place->name[0] == '!' &&
+	       usdt_first_register(place) == 0;
 }
 
 /* A whole ELF file. */

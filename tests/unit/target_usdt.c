@@ -12,7 +12,10 @@ static struct elf_bytes elf;
 static struct image *image;
 static uint8_t notes[4096];
 static size_t notes_size;
-static char seen[256]; /* "provider:name " of each probe */
+static char seen[256];	 /* "provider:name " of each probe */
+static int registers[8]; /* of their first arguments */
+static size_t register_count;
+static uint64_t last_vaddr;
 
 static void setup(void)
 {
@@ -20,6 +23,7 @@ static void setup(void)
 	elf_begin(&elf);
 	notes_size = 0;
 	seen[0] = '\0';
+	register_count = 0;
 }
 
 static void teardown(void)
@@ -50,12 +54,15 @@ static void put_note(uint32_t type, const char *owner, const char *strings, size
 
 #define PROBE(strings) put_note(3, "stapsdt", strings, sizeof(strings))
 
-static int on_probe(const char *provider, const char *name, void *ctx)
+static int on_probe(const struct usdt_place *place, void *ctx)
 {
 	size_t used = strlen(seen);
 
-	snprintf(seen + used, sizeof(seen) - used, "%s:%s ", provider, name);
-	return ctx && !strcmp(name, ctx);
+	snprintf(seen + used, sizeof(seen) - used, "%s:%s ", place->provider, place->name);
+	if (register_count < sizeof(registers) / sizeof(registers[0]))
+		registers[register_count++] = usdt_first_register(place);
+	last_vaddr = place->vaddr;
+	return ctx && !strcmp(place->name, ctx);
 }
 
 static int read_notes(const char *last)
@@ -68,6 +75,33 @@ static int read_notes(const char *last)
 	bytes = elf_copy(&elf);
 	ASSERT_INT(image_open_bytes(bytes, elf.size, "/lib/test.so", &image), 0);
 	return usdt_each(image, on_probe, (void *)(uintptr_t)last);
+}
+
+static void the_first_argument_is_in_a_register(void)
+{
+	PROBE("hotspot\0a\0008@%rax -4@%ecx");
+	PROBE("hotspot\0b\000-8@%r12");
+	PROBE("hotspot\0c\0004@%eax");
+	PROBE("hotspot\0d\0008@-60(%rbp)");
+	PROBE("hotspot\0e\0008@%r1");
+	PROBE("hotspot\0f\0");
+	ASSERT_INT(read_notes(NULL), 6);
+	ASSERT_INT(registers[0], 0);
+	ASSERT_INT(registers[1], 12);
+	for (int i = 2; i < 6; i++)
+		ASSERT_INT(registers[i], -ENOENT);
+}
+
+/* A file that was prelinked after its notes were written. */
+static void places_move_with_their_section(void)
+{
+	static const uint8_t base[1] = { 0 };
+	uint64_t at;
+
+	PROBE("hotspot\0gc__begin\0");
+	at = elf_add_bytes(&elf, ".stapsdt.base", base, sizeof(base));
+	ASSERT_INT(read_notes(NULL), 1);
+	ASSERT_INT(last_vaddr, ELF_BASE + at + 0x1000 - 0x2000);
 }
 
 static void each_place_is_told(void)
@@ -139,6 +173,8 @@ static CU_TestInfo tests[] = {
 	{ "each place is told", each_place_is_told },
 	{ "other notes are passed over", other_notes_are_passed_over },
 	{ "the caller may end it", the_caller_may_end_it },
+	{ "the first argument is in a register", the_first_argument_is_in_a_register },
+	{ "places move with their section", places_move_with_their_section },
 	{ "no notes is ENOENT", no_notes_is_enoent },
 	{ "the last note may lack its filling", the_last_note_may_lack_its_filling },
 	{ "damaged notes are refused", damaged_notes_are_refused },

@@ -103,12 +103,12 @@ static const struct {
 };
 #define PROBES (sizeof(probes) / sizeof(probes[0]))
 
-static int note_probe(const char *provider, const char *name, void *ctx)
+static int note_probe(const struct usdt_place *place, void *ctx)
 {
 	bool *present = ctx;
 
 	for (size_t i = 0; i < PROBES; i++)
-		if (!strcmp(provider, "hotspot") && !strcmp(name, probes[i].name))
+		if (!strcmp(place->provider, "hotspot") && !strcmp(place->name, probes[i].name))
 			present[i] = true;
 	return 0;
 }

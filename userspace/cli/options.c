@@ -297,7 +297,7 @@ static const struct option_row rows[] = {
 	{ 0, OPTION_RECORD, "format", "F", set_format,
 	  .help = "format of - and of files whose suffix names none; of a single -f in any case" },
 	{ 'e', OPTION_RECORD, "events", "LIST", set_events,
-	  .help = "what to record, of cpu, native (the JVM's own native memory), native=libc (that of every caller of malloc), class, counter (what the memory is), all; cpu,native,class,counter when not given; -NAME takes one away from the default" },
+	  .help = "what to record, of cpu, native (the JVM's own native memory), native=libc (that of every caller of malloc), class, gc (collections), safepoint, counter (what the memory is), all; all of these but native=libc when not given; -NAME takes one away from the default" },
 	{ 0, OPTION_RECORD, "max-overhead", "PCT|none", set_overhead,
 	  .expects = "per cent of one core from 0.1 to 100, or none",
 	  .help = "what probes may cost each target, 2 when not given; above it less is recorded, and the outputs say so. none: exact in any case" },

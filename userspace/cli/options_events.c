@@ -20,8 +20,11 @@ static const struct {
 	{ "native", LIVE_EVENT_NATIVE },
 	{ "native=libc", LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC },
 	{ "class", LIVE_EVENT_CLASS },
+	{ "gc", LIVE_EVENT_GC },
+	{ "safepoint", LIVE_EVENT_SAFEPOINT },
 	{ "counter", LIVE_EVENT_COUNTER },
-	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_COUNTER },
+	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_VM |
+			 LIVE_EVENT_COUNTER },
 };
 
 const char *options_events_text(unsigned int events_on, char *to, size_t size)

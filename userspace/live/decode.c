@@ -9,6 +9,7 @@
 #include "live/calls.h"
 #include "live/classes.h"
 #include "live/mappings.h"
+#include "live/vm.h"
 #include "model/groups.h"
 #include "model/recording.h"
 #include "target/target.h"
@@ -320,12 +321,25 @@ static void on_mapping(struct decoder *d, struct recording *rec, const void *dat
 typedef void (*handler)(struct decoder *d, struct recording *rec, const void *data, size_t size);
 
 static const handler handlers[] = {
-	[JVS_EVENT_CPU_SAMPLE] = on_cpu_sample,	      [JVS_EVENT_STACK_PART] = on_stack_part,
-	[JVS_EVENT_CLASS_LOAD] = classes_decode,      [JVS_EVENT_CLASS_UNLOAD] = classes_decode,
-	[JVS_EVENT_CLASS_REDEFINED] = classes_decode, [JVS_EVENT_CLASS_INIT] = classes_decode,
-	[JVS_EVENT_CLASS_LOADER] = classes_decode,    [JVS_EVENT_CLASS_LOADER_END] = classes_decode,
-	[JVS_EVENT_CLASS_BYTES] = classes_decode,     [JVS_EVENT_CLASS_PHASE] = classes_decode,
-	[JVS_EVENT_CLASS_LINK] = classes_decode,      [JVS_EVENT_MAPPING] = on_mapping,
+	[JVS_EVENT_CPU_SAMPLE] = on_cpu_sample,
+	[JVS_EVENT_STACK_PART] = on_stack_part,
+	[JVS_EVENT_CLASS_LOAD] = classes_decode,
+	[JVS_EVENT_CLASS_UNLOAD] = classes_decode,
+	[JVS_EVENT_CLASS_REDEFINED] = classes_decode,
+	[JVS_EVENT_CLASS_INIT] = classes_decode,
+	[JVS_EVENT_CLASS_LOADER] = classes_decode,
+	[JVS_EVENT_CLASS_LOADER_END] = classes_decode,
+	[JVS_EVENT_CLASS_BYTES] = classes_decode,
+	[JVS_EVENT_CLASS_PHASE] = classes_decode,
+	[JVS_EVENT_CLASS_LINK] = classes_decode,
+	[JVS_EVENT_MAPPING] = on_mapping,
+	[JVS_EVENT_GC_START] = vm_decode,
+	[JVS_EVENT_GC_HEAP] = vm_decode,
+	[JVS_EVENT_GC_METASPACE] = vm_decode,
+	[JVS_EVENT_GC_PHASE] = vm_decode,
+	[JVS_EVENT_GC_END] = vm_decode,
+	[JVS_EVENT_SAFEPOINT] = vm_decode,
+	[JVS_EVENT_VM_OPERATION] = vm_decode,
 };
 
 void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size)

@@ -16,6 +16,7 @@ struct classes;
 struct mappings;
 struct rec_thread;
 struct recording;
+struct vm;
 
 /* A stack whose parts are still coming in. */
 struct assembly {
@@ -52,6 +53,7 @@ struct decoder {
 	struct classes *classes;   /* borrowed; NULL: class loads are not recorded */
 	struct calls *calls;	   /* borrowed; NULL: native memory is not recorded */
 	struct mappings *mappings; /* the same */
+	struct vm *vm;		   /* borrowed; NULL: what the VM does is not recorded */
 	uint32_t slots_per_cpu;
 	uint64_t period_ns; /* what one CPU sample stands for */
 	int64_t epoch_ns;   /* since the epoch, when CLOCK_MONOTONIC was 0 */

@@ -123,6 +123,8 @@ static int load(struct live *live)
 	if (!err)
 		err = choose_native(live);
 	if (!err)
+		err = vm_choose(live->object, live->options.events);
+	if (!err)
 		err = jvmscope_bpf__load(live->skel);
 	if (err)
 		needs_explain_load(err, last_libbpf_line);
@@ -224,6 +226,8 @@ int live_open(const struct live_options *options, struct live **out)
 				   &live->classes);
 	if (!err && options->events & LIVE_EVENT_NATIVE)
 		err = open_native(live);
+	if (!err && options->events & LIVE_EVENT_VM)
+		err = vm_open(live->object, options->events, options->max_overhead, &live->vm);
 	if (!err)
 		err = clock_open(options->clock, options->frequency, &live->clock);
 	if (err) {
@@ -233,6 +237,7 @@ int live_open(const struct live_options *options, struct live **out)
 	live->decoder.seen = live->tables.seen;
 	live->decoder.classes = live->classes;
 	live->decoder.calls = live->native ? &live->native->calls : NULL;
+	live->decoder.vm = live->vm;
 	live->decoder.mappings = live->native ? &live->native->mappings : NULL;
 	*out = live;
 	return 0;
@@ -246,6 +251,7 @@ void live_close(struct live *live)
 	bpf_link__destroy(live->switch_link);
 	native_close(live->native);
 	classes_close(live->classes);
+	vm_close(live->vm);
 	probes_wait(&live->leaving);
 	sideband_close(&live->sideband);
 	if (live->tables.targets) {

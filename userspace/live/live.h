@@ -27,13 +27,16 @@ enum live_clock {
 /* Bits: what is recorded. */
 enum live_event {
 	LIVE_EVENT_CPU = 1,
-	LIVE_EVENT_NATIVE = 2,	/* the VM's own native memory */
-	LIVE_EVENT_LIBC = 4,	/* also that of every other caller of libc's allocator */
-	LIVE_EVENT_CLASS = 8,	/* class loads */
-	LIVE_EVENT_COUNTER = 16 /* the memory ledger */
+	LIVE_EVENT_NATIVE = 2,	   /* the VM's own native memory */
+	LIVE_EVENT_LIBC = 4,	   /* also that of every other caller of libc's allocator */
+	LIVE_EVENT_CLASS = 8,	   /* class loads */
+	LIVE_EVENT_COUNTER = 16,   /* the memory ledger */
+	LIVE_EVENT_GC = 32,	   /* collections and their pauses */
+	LIVE_EVENT_SAFEPOINT = 64, /* safepoints and VM operations */
 };
 /* Those that come from probes. */
-#define LIVE_EVENT_PROBES (LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC | LIVE_EVENT_CLASS)
+#define LIVE_EVENT_VM	  (LIVE_EVENT_GC | LIVE_EVENT_SAFEPOINT) /* see vm.h */
+#define LIVE_EVENT_PROBES (LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC | LIVE_EVENT_CLASS | LIVE_EVENT_VM)
 
 struct live_options {
 	unsigned int events;  /* enum live_event, or-ed */

@@ -11,6 +11,7 @@
 #include "live/pace.h"
 #include "live/process.h"
 #include "live/tables.h"
+#include "live/vm.h"
 
 struct bpf_link;
 struct bpf_object;
@@ -38,6 +39,7 @@ struct live {
 	struct decoder decoder;
 	struct native *native;	 /* owned; NULL: native memory is not recorded */
 	struct classes *classes; /* owned; NULL: class loads are not recorded */
+	struct vm *vm;		 /* owned; NULL: what the VM does is not recorded */
 	struct probes_leaving leaving;
 	struct recording *rec; /* while live_poll drains */
 	struct pace pace;

@@ -44,8 +44,8 @@ static void measure(struct native *native, const struct process *p, struct gover
 	*out = (struct governor_input){
 		.now_ns = monotonic_now(),
 		/* The budget is one: what other groups use of it is not there for this. */
-		.cost_ns = cost_of(native, &counts) + p->class_cost_ns + p->mapping_cost_ns -
-			   t->start_cost_ns,
+		.cost_ns = cost_of(native, &counts) + p->class_cost_ns + p->mapping_cost_ns +
+			   p->vm_cost_ns - t->start_cost_ns,
 		.hits = counts.values[JVS_NATIVE_COUNT_ENTRIES],
 		.trap_ns = native->trap_ns,
 	};

@@ -140,7 +140,7 @@ void native_keep_mappings(struct native *native, const struct decoder *d, struct
 		return;
 	native_know_areas(native, p, false);
 	measure(native, p, &input);
-	p->mapping_cost_ns = budget_look(&m->budget, p, &input, p->class_cost_ns);
+	p->mapping_cost_ns = budget_look(&m->budget, p, &input, p->class_cost_ns + p->vm_cost_ns);
 	if (m->budget.governor.state == m->budget.state &&
 	    m->budget.governor.attached == was_attached)
 		return;

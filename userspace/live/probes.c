@@ -17,6 +17,7 @@
 #include "target/insn.h"
 #include "target/insn_flow.h"
 #include "target/target.h"
+#include "target/usdt.h"
 
 /* Of enum bpf_attach_type; libbpf 1.1 knows neither. */
 #define ATTACH_MULTI   48
@@ -259,11 +260,46 @@ static bool add_behind(struct probe_set *set, const struct probe_request *reques
 	return count > 0;
 }
 
+struct usdt_search {
+	struct probe_set *set;
+	const struct probe_request *request;
+	const struct probe *probe;
+	bool found;
+};
+
+/* An instruction that does nothing is there. */
+static int add_place(const struct usdt_place *place, void *ctx)
+{
+	struct usdt_search *search = ctx;
+	struct probe_site site = { .where = PROBE_USDT, .emulated = true };
+	int first = usdt_first_register(place);
+
+	if (strcmp(place->provider, "hotspot") != 0 ||
+	    strcmp(place->name, search->probe->symbol) != 0 ||
+	    image_file_offset(search->request->image, place->vaddr, &site.file_offset))
+		return 0;
+	site.id = search->probe->id | (first < 0 ? 0 : (uint32_t)first) << 8;
+	add_site(search->set, &site);
+	search->found = true;
+	return 0;
+}
+
+static bool add_places(struct probe_set *set, const struct probe_request *request,
+		       const struct probe *probe)
+{
+	struct usdt_search search = { set, request, probe, false };
+
+	usdt_each(request->image, add_place, &search);
+	return search.found;
+}
+
 static bool add_probe(struct probe_set *set, const struct probe_request *request,
 		      const struct probe *probe)
 {
 	struct function function;
 
+	if (probe->where == PROBE_USDT)
+		return add_places(set, request, probe);
 	if (!find_symbol(request->image, probe->symbol, &function))
 		return false;
 	if (request->behind.called && probe->id == request->behind.probe &&

@@ -53,6 +53,8 @@ enum probe_where {
 	PROBE_CALL,   /* also when it returns */
 	PROBE_FIRST,  /* when it is called; only its first argument is of use */
 	PROBE_ONCE,   /* when it is called, so seldom that it does not matter what a hit costs */
+	PROBE_USDT,   /* each place of a USDT probe; its name is in the place of a symbol. The
+			 register of its first argument is in the byte above the id's own */
 	PROBE_BEHIND, /* of a site: see struct probe_behind */
 };
 

@@ -61,6 +61,7 @@ struct process {
 	uint64_t last_cpu_ns;	    /* the last that could be read */
 	uint64_t class_cost_ns;	    /* of its time, in probes of class loads */
 	uint64_t mapping_cost_ns;   /* the same, of what the VM maps */
+	uint64_t vm_cost_ns;	    /* the same, of what the VM does: see vm.h */
 	uint32_t looks;		    /* for the JVM */
 	uint32_t programs;	    /* counts exec: what was known of another is not of this */
 	uint32_t refreshes;	    /* of the JVM's layout */

@@ -65,8 +65,9 @@ static void attach_probes(struct live *live, struct process *p)
 	bool classes = live->classes && !classes_attached(live->classes, p);
 	bool native = live->native && !native_attached(live->native, p);
 	bool place = live->classes && !classes_placed(live->classes, p);
+	bool vm = live->vm && !vm_attached(live->vm, p);
 
-	if ((!classes && !native && !place) || maps_read(p->target->pid, &maps))
+	if ((!classes && !native && !place && !vm) || maps_read(p->target->pid, &maps))
 		return;
 	mapping = process_find_file(p, &maps, "libjvm.so", &image);
 	if (mapping && classes)
@@ -75,6 +76,8 @@ static void attach_probes(struct live *live, struct process *p)
 		classes_place(live->classes, p, image, mapping);
 	if (mapping && native)
 		native_attach(live->native, p, &maps);
+	if (mapping && vm)
+		vm_attach(live->vm, p, image, mapping);
 	maps_free(&maps);
 }
 
@@ -121,6 +124,8 @@ static struct process *free_place(struct live *live)
 		classes_leave(live->classes, ended);
 	if (live->native)
 		native_forget(live->native, ended);
+	if (live->vm)
+		vm_forget(live->vm, ended);
 	live->gone_cpu_ns += process_cpu_ns(ended);
 	live->gone_native |= !ended->jvm;
 	process_close(ended, &live->images, &live->tables);
@@ -294,6 +299,8 @@ static void remap_process(struct live *live, struct process *p, struct recording
 			classes_forget(live->classes, p);
 		if (live->native)
 			native_forget(live->native, p);
+		if (live->vm)
+			vm_forget(live->vm, p);
 	}
 	p->exec = false;
 	process_refresh_mappings(p, &live->images, &live->tables);
@@ -493,6 +500,8 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 	}
 	if (live->classes)
 		classes_tick(live->classes, &live->decoder, p, rec);
+	if (live->vm)
+		vm_tick(live->vm, &live->decoder, p, rec);
 	if (live->native)
 		native_tick(live->native, &live->decoder, p, rec);
 	process_read_cpu(p, false);
@@ -558,6 +567,8 @@ static void give_up_probes(struct live *live)
 		native_give_up(live->native, &live->leaving);
 	if (live->classes)
 		classes_give_up(live->classes, &live->leaving);
+	if (live->vm)
+		vm_give_up(live->vm, &live->leaving);
 	probes_close(&live->leaving);
 }
 

@@ -128,6 +128,8 @@ enum rec_probe_group {
 	REC_PROBES_NATIVE,
 	REC_PROBES_CLASS,
 	REC_PROBES_MAPPING, /* what the VM maps */
+	REC_PROBES_GC,
+	REC_PROBES_SAFEPOINT,
 	REC_PROBES_NR,
 };
 const char *rec_probe_group_name(enum rec_probe_group group);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/classes.h"
+#include "model/gc.h"
 #include "model/native.h"
 #include "model/recording_impl.h"
 
@@ -69,6 +70,7 @@ void rec_free(struct recording *rec)
 		free(rec->quality[i].name);
 	free(rec->quality);
 	rec_classes_free(rec->classes);
+	rec_gc_free(rec->gc);
 	rec_native_free(rec->native);
 	rec_ledgers_free(rec);
 	rec_series_free(rec);

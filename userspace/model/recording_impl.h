@@ -81,6 +81,8 @@ struct recording {
 
 	struct rec_classes *classes; /* owned; NULL: none were looked at. See classes.h */
 
+	struct rec_gc *gc; /* owned; NULL: none were looked for. See gc.h */
+
 	struct rec_quality_row *quality; /* owned, and so is each name */
 	uint32_t quality_count;
 	uint32_t quality_capacity;

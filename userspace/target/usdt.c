@@ -13,10 +13,9 @@
 #include "target/image.h"
 #include "target/image_file.h"
 
-#define NOTES_MAX     (16u << 20) /* libjvm.so has 50 KB */
-#define NOTE_TYPE     3		  /* NT_STAPSDT in systemtap's sys/sdt.h */
-#define NOTE_NAME     "stapsdt"
-#define ADDRESS_WORDS 3 /* of the probe, of .stapsdt.base, of its semaphore */
+#define NOTES_MAX (16u << 20) /* libjvm.so has 50 KB */
+#define NOTE_TYPE 3	      /* NT_STAPSDT in systemtap's sys/sdt.h */
+#define NOTE_NAME "stapsdt"
 
 static size_t padded(size_t size)
 {
@@ -48,31 +47,47 @@ static bool next_note(struct cursor *c, struct cursor *description, bool *is_pro
 	return true;
 }
 
-static int each_note(struct cursor *c,
-		     int (*found)(const char *provider, const char *name, void *ctx), void *ctx)
+/* Of a prelinked file places moved with the section that each note names the old address of. */
+static uint64_t placed(const struct elffile *file, uint64_t vaddr, uint64_t base)
 {
-	const char *provider, *name;
+	const struct elffile_section *section = elffile_section(file, ".stapsdt.base");
+
+	return section && base ? vaddr + (section->vaddr - base) : vaddr;
+}
+
+static int each_note(const struct elffile *file, struct cursor *c,
+		     int (*found)(const struct usdt_place *place, void *ctx), void *ctx)
+{
+	struct usdt_place place;
 	struct cursor description;
 	bool is_probe;
 	int count = 0;
 
 	while (next_note(c, &description, &is_probe)) {
+		uint64_t vaddr, base;
+
 		if (!is_probe)
 			continue;
-		(void)cursor_bytes(&description, ADDRESS_WORDS * sizeof(uint64_t));
-		provider = cursor_string(&description);
-		name = cursor_string(&description);
-		if (!name)
+		vaddr = cursor_u64(&description);
+		base = cursor_u64(&description);
+		(void)cursor_u64(&description); /* its semaphore */
+		place.provider = cursor_string(&description);
+		place.name = cursor_string(&description);
+		if (!place.name)
 			return -ENOEXEC;
+		place.arguments = cursor_string(&description);
+		if (!place.arguments)
+			place.arguments = "";
+		place.vaddr = placed(file, vaddr, base);
 		count++;
-		if (found(provider, name, ctx))
+		if (found(&place, ctx))
 			return count;
 	}
 	return c->failed ? -ENOEXEC : count;
 }
 
-int usdt_each(const struct image *image,
-	      int (*found)(const char *provider, const char *name, void *ctx), void *ctx)
+int usdt_each(const struct image *image, int (*found)(const struct usdt_place *place, void *ctx),
+	      void *ctx)
 {
 	const struct elffile *file = image_file(image);
 	const struct elffile_section *section = elffile_section(file, ".note.stapsdt");
@@ -88,7 +103,27 @@ int usdt_each(const struct image *image,
 	if (count)
 		return count;
 	c = cursor_of(bytes, section->size);
-	count = each_note(&c, found, ctx);
+	count = each_note(file, &c, found, ctx);
 	free(bytes);
 	return count;
+}
+
+int usdt_first_register(const struct usdt_place *place)
+{
+	static const char *const names[] = {
+		"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+		"r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"
+	};
+	const char *at = place->arguments;
+	size_t len;
+
+	at += *at == '-';
+	if (strncmp(at, "8@%", 3) != 0)
+		return -ENOENT;
+	at += 3;
+	len = strcspn(at, " ");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == len && !memcmp(names[i], at, len))
+			return (int)i;
+	return -ENOENT;
 }

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef JVS_VM_H
+#define JVS_VM_H
+
+#include "jvs_abi.h"
+
+/*
+ * What the VM does by itself: collections, safepoints, VM operations. What vm.bpf.c and userspace
+ * agree on. Layouts of the VM's own structures were read on JDK 11 to 28: userspace knows which.
+ *
+ * Places in the VM belong to groups, which are attached, counted and given up on their own.
+ */
+#define JVS_VM_GROUP_LIST(X) \
+	X(GC, "gc")          \
+	X(SAFEPOINT, "safepoint")
+
+enum jvs_vm_group {
+#define X(name, text) JVS_VM_##name,
+	JVS_VM_GROUP_LIST(X)
+#undef X
+		JVS_VM_GROUP_NR,
+};
+
+#define JVS_VM_SITE_BITS	   4 /* places of one group: 16 */
+#define JVS_VM_SITE(group, number) ((__u32)JVS_VM_##group << JVS_VM_SITE_BITS | (number))
+
+/* A place: group and number. */
+enum jvs_vm_site {
+	/* GCTracer: its address tells collections apart that run at the same time */
+	JVS_VM_GC_START = JVS_VM_SITE(GC, 0),	  /* report_gc_start(cause, ...) */
+	JVS_VM_GC_HEAP = JVS_VM_SITE(GC, 1),	  /* report_gc_heap_summary(when, summary) */
+	JVS_VM_GC_METASPACE = JVS_VM_SITE(GC, 2), /* report_metaspace_summary(when, summary) */
+	JVS_VM_GC_PHASES = JVS_VM_SITE(GC, 3),	  /* send_phase_events(partitions) */
+	JVS_VM_GC_END = JVS_VM_SITE(GC, 4),	  /* send_garbage_collection_event() */
+
+	JVS_VM_SAFEPOINT_BEGIN = JVS_VM_SITE(SAFEPOINT, 0), /* returns when all have stopped */
+	JVS_VM_SAFEPOINT_END = JVS_VM_SITE(SAFEPOINT, 1),   /* returns when all may go on */
+	JVS_VM_OP_BEGIN = JVS_VM_SITE(SAFEPOINT, 2),	    /* USDT vmops__begin(name, ...) */
+	JVS_VM_OP_END = JVS_VM_SITE(SAFEPOINT, 3),	    /* USDT vmops__end */
+	JVS_VM_OP_EVALUATE = JVS_VM_SITE(SAFEPOINT, 4),	    /* VMThread::evaluate_operation(op) */
+};
+
+/* Cookie of a probe: the place, and for a USDT probe the number of its first argument's register.
+ */
+#define JVS_VM_COOKIE_SITE  0xffu
+#define JVS_VM_COOKIE_FIRST 8
+
+/* ---- records */
+
+/* JVS_EVENT_GC_START */
+struct jvs_gc_start {
+	struct jvs_event event;
+	__u64 tracer;
+	__u32 next_id; /* GCId::_next_id: the collection has the one before. 0: not known */
+	__u32 cause;   /* as the JVM numbers it */
+};
+_Static_assert(sizeof(struct jvs_gc_start) == 48, "no holes");
+
+/* JVS_EVENT_GC_HEAP, JVS_EVENT_GC_METASPACE: the words of the summary behind its vtable, if any. */
+#define JVS_GC_WORDS 16
+struct jvs_gc_summary {
+	struct jvs_event event;
+	__u64 tracer;
+	__u32 after; /* 0: before the collection */
+	__u32 pad;
+	__u64 words[JVS_GC_WORDS];
+};
+_Static_assert(sizeof(struct jvs_gc_summary) == 48 + 8 * JVS_GC_WORDS, "no holes");
+
+/* JVS_EVENT_GC_PHASE: one phase; those of a collection come just before its JVS_EVENT_GC_END. */
+#define JVS_GC_PHASE_NAME 64
+#define JVS_GC_PHASES	  64 /* of one collection */
+struct jvs_gc_phase {
+	struct jvs_event event;
+	__u64 tracer;
+	__u64 start; /* nanoseconds of the JVM's elapsed counter */
+	__u64 end;
+	__u32 level;
+	__u32 concurrent;
+	char name[JVS_GC_PHASE_NAME];
+};
+_Static_assert(sizeof(struct jvs_gc_phase) == 64 + JVS_GC_PHASE_NAME, "no holes");
+
+/* JVS_EVENT_GC_END: times are nanoseconds of the JVM's elapsed counter. */
+struct jvs_gc_end {
+	struct jvs_event event;
+	__u64 tracer;
+	__u32 name; /* both as the JVM numbers them */
+	__u32 cause;
+	__u64 start;
+	__u64 end;
+	__u64 sum_of_pauses;
+	__u64 longest_pause;
+};
+_Static_assert(sizeof(struct jvs_gc_end) == 80, "no holes");
+
+/* JVS_EVENT_SAFEPOINT. Times are CLOCK_MONOTONIC; event.time_ns is when threads could go on. */
+struct jvs_safepoint {
+	struct jvs_event event;
+	__u64 start_ns;	  /* threads were told to stop */
+	__u64 reached_ns; /* all had */
+	__u64 end_ns;	  /* threads were told to go on */
+};
+_Static_assert(sizeof(struct jvs_safepoint) == 56, "no holes");
+
+/* JVS_EVENT_VM_OPERATION. event.time_ns is when it had been done. */
+#define JVS_VM_OP_NAME 64
+struct jvs_vm_operation {
+	struct jvs_event event;
+	__u64 start_ns;
+	__u64 caller; /* the VM's Thread that asked for it; 0: not known */
+	__u32 stops;  /* 1: at a safepoint that was seen to begin before it */
+	__u32 pad;
+	char name[JVS_VM_OP_NAME];
+};
+_Static_assert(sizeof(struct jvs_vm_operation) == 56 + JVS_VM_OP_NAME, "no holes");
+
+/* ---- what userspace says of a target, and what is counted of it */
+
+struct jvs_vm_layout {
+	__u64 next_gc_id;  /* address of GCId::_next_id; 0: not known */
+	__u32 phases;	   /* TimePartitions: its array of phases */
+	__u32 phases_data; /* the array: its elements */
+	__u32 phase_size;
+	__u32 phase_level;
+	__u32 phase_start; /* a pair of counters: the first is in nanoseconds */
+	__u32 phase_end;
+	__u32 phase_type;
+	__u32 op_caller; /* VM_Operation::_calling_thread */
+	__u32 epoch;	 /* of the links: what a thread began in another was not seen to end */
+	__u32 pad;
+};
+_Static_assert(sizeof(struct jvs_vm_layout) == 48, "no holes");
+
+/* X(NAME, "name in outputs", loss): of a group of a target, on each CPU. */
+#define JVS_VM_COUNTER_LIST(X)                                             \
+	X(HITS, "hits", 0)	   /* programs run at entries */           \
+	X(RETURNS, "returns", 0)   /* and at returns */                    \
+	X(RUN_NS, "run_ns", 0)	   /* time of the programs */              \
+	X(LOST, "ring_full", 1)	   /* records that did not fit */          \
+	X(UNREAD, "unreadable", 1) /* structures that could not be read */ \
+	X(NO_STATE, "no_thread_state", 1)                                  \
+	X(CUT, "cut", 1) /* phases beyond JVS_GC_PHASES */
+
+enum jvs_vm_counter {
+#define X(name, text, loss) JVS_VM_COUNT_##name,
+	JVS_VM_COUNTER_LIST(X)
+#undef X
+		JVS_VM_COUNT_NR,
+};
+
+struct jvs_vm_counts {
+	__u64 values[JVS_VM_GROUP_NR][JVS_VM_COUNT_NR];
+};
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef JVS_VM_STATE_H
+#define JVS_VM_STATE_H
+
+#include "capture.h"
+#include "jvs_vm.h"
+
+/* What the files of the group "vm" share: vm.bpf.c has the programs and the maps. */
+
+struct jvs_vm_layouts_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, JVS_MAX_TARGETS);
+	__type(key, __u32);
+	__type(value, struct jvs_vm_layout);
+};
+
+/* What a thread is doing; its first use is zeroed. */
+struct jvs_vm_thread {
+	struct jvs_safepoint safepoint;	   /* start_ns 0: none */
+	struct jvs_vm_operation operation; /* start_ns 0: none */
+	__u64 epoch;			   /* both began in */
+};
+
+struct jvs_vm_threads_map {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct jvs_vm_thread);
+};
+
+extern struct jvs_vm_layouts_map jvs_vm_layouts SEC(".maps");
+extern struct jvs_vm_threads_map jvs_vm_threads SEC(".maps");
+
+/* A call, or a return, as its probe saw it. */
+struct jvs_vm_call {
+	__u64 time_ns;
+	__u64 args[4];
+	__u64 first; /* of a USDT probe: its first argument */
+	__u32 target;
+	__u32 site; /* enum jvs_vm_site */
+};
+
+/* Adds to a counter of a group of a target. */
+int jvs_vm_count(__u32 target, __u32 group, __u32 counter, __u64 more);
+
+/* The handlers of the groups. Return 1 when the return of the call is not wanted, else 0. */
+int jvs_vm_gc(struct jvs_vm_call *call);
+int jvs_vm_safepoint(struct jvs_vm_call *call);
+
+int jvs_vm_safepoint_return(struct jvs_vm_call *call);
+
+static __always_inline void jvs_vm_fill(struct jvs_event *event, __u32 kind,
+					const struct jvs_vm_call *call)
+{
+	jvs_fill_event(event, kind, call->target);
+	event->time_ns = call->time_ns;
+}
+
+/* A macro, since the size must be known. */
+#define jvs_vm_send(record, group)                                                                \
+	do {                                                                                      \
+		if (bpf_ringbuf_output(&jvs_events, record, sizeof(*(record)), jvs_wake_flags())) \
+			jvs_vm_count((record)->event.target, group, JVS_VM_COUNT_LOST, 1);        \
+	} while (0)
+
+#endif

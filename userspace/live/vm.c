@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/vm.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "live/decode.h"
+#include "live/live.h"
+#include "live/process.h"
+#include "live/vm_impl.h"
+#include "model/recording.h"
+#include "target/image.h"
+#include "target/target.h"
+
+#define GROUP "vm"
+
+/* ---- places */
+
+#define TICKS "RK11TimeInstantI30CompositeCounterRepresentation29CompositeElapsedCounterSourceE"
+
+/* Names are the same on JDK 11 to 28. */
+static const struct probe gc_probes[] = {
+	{ "_ZN8GCTracer15report_gc_startEN7GCCause5CauseE" TICKS, PROBE_ONCE, JVS_VM_GC_START },
+	{ "_ZNK8GCTracer22report_gc_heap_summaryEN6GCWhen4TypeERK13GCHeapSummary", PROBE_ENTRY,
+	  JVS_VM_GC_HEAP },
+	{ "_ZNK8GCTracer24report_metaspace_summaryEN6GCWhen4TypeERK16MetaspaceSummary", PROBE_ENTRY,
+	  JVS_VM_GC_METASPACE },
+	{ "_ZNK8GCTracer17send_phase_eventsEP14TimePartitions", PROBE_ENTRY, JVS_VM_GC_PHASES },
+	{ "_ZNK8GCTracer29send_garbage_collection_eventEv", PROBE_ENTRY, JVS_VM_GC_END },
+};
+
+static const struct probe safepoint_probes[] = {
+	{ "_ZN20SafepointSynchronize5beginEv", PROBE_CALL, JVS_VM_SAFEPOINT_BEGIN },
+	{ "_ZN20SafepointSynchronize3endEv", PROBE_CALL, JVS_VM_SAFEPOINT_END },
+	{ "_ZN8VMThread18evaluate_operationEP12VM_Operation", PROBE_ENTRY, JVS_VM_OP_EVALUATE },
+	{ "vmops__begin", PROBE_USDT, JVS_VM_OP_BEGIN },
+	{ "vmops__end", PROBE_USDT, JVS_VM_OP_END },
+};
+
+#define PROBES(table) (table), sizeof(table) / sizeof((table)[0])
+
+static const struct {
+	const char *name;
+	unsigned int event; /* enum live_event */
+	const char *what;   /* is not known without */
+	const struct probe *probes;
+	size_t count;
+} groups[JVS_VM_GROUP_NR] = {
+	[JVS_VM_GC] = { "gc", LIVE_EVENT_GC, "collections", PROBES(gc_probes) },
+	[JVS_VM_SAFEPOINT] = { "safepoint", LIVE_EVENT_SAFEPOINT, "safepoints",
+			       PROBES(safepoint_probes) },
+};
+
+/* ---- loading */
+
+static const char *const maps[] = { "jvs_vm_counts", "jvs_vm_layouts", "jvs_vm_threads" };
+
+int vm_choose(struct bpf_object *object, unsigned int events)
+{
+	bool wanted = events & LIVE_EVENT_VM;
+	int err = probes_choose(object, GROUP, wanted ? probes_best() : PROBE_SINGLE, wanted);
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, maps[i]);
+
+		err = map ? bpf_map__set_autocreate(map, wanted) : -ENOENT;
+	}
+	return err;
+}
+
+int vm_open(struct bpf_object *object, unsigned int events, double max_overhead, struct vm **out)
+{
+	struct vm *vm = calloc(1, sizeof(*vm));
+
+	if (!vm)
+		return -ENOMEM;
+	vm->object = object;
+	vm->links = probes_best();
+	vm->max_overhead = max_overhead;
+	vm->counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_vm_counts");
+	vm->layouts_fd = bpf_object__find_map_fd_by_name(object, "jvs_vm_layouts");
+	vm->trap_ns = probes_trap_ns(object, GROUP, vm->links);
+	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
+		vm->groups |= groups[group].event & events ? 1u << group : 0;
+	*out = vm;
+	return 0;
+}
+
+void vm_give_up(struct vm *vm, struct probes_leaving *leaving)
+{
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
+		for (int group = 0; group < JVS_VM_GROUP_NR; group++)
+			probes_leave(&vm->targets[i].sets[group], leaving);
+}
+
+void vm_close(struct vm *vm)
+{
+	if (!vm)
+		return;
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
+		for (int group = 0; group < JVS_VM_GROUP_NR; group++)
+			probes_free(&vm->targets[i].sets[group]);
+	free(vm);
+}
+
+/* ---- targets */
+
+/* A variable of libjvm in the target's memory; 0: it has none of that name. */
+static uint64_t variable(struct image *image, uint64_t bias, const char *symbol)
+{
+	uint64_t vaddr;
+
+	return image_symbol(image, symbol, false, &vaddr) ? 0 : vaddr + bias;
+}
+
+static void show_layout(struct vm *vm, const struct process *p, struct image *image,
+			const struct mapping *mapping)
+{
+	struct vm_target *t = &vm->targets[p->index];
+	uint64_t bias = image_bias(image, mapping);
+	uint32_t epoch = t->layout.epoch;
+
+	t->layout = (struct jvs_vm_layout){
+		.next_gc_id = variable(image, bias, "_ZN4GCId8_next_idE"),
+		.phases = 0,
+		.phases_data = 8,
+		.phase_size = 56,
+		.phase_level = 8,
+		.phase_start = 16,
+		.phase_end = 32,
+		.phase_type = 48,
+		.op_caller = 8,
+		.epoch = epoch + 1,
+	};
+	bpf_map_update_elem(vm->layouts_fd, &p->index, &t->layout, BPF_ANY);
+	t->clock_address = variable(image, bias, "_ZL18initial_time_count");
+}
+
+/* What of a group the libjvm does not have, in one line. */
+static void say_missing(const struct process *p, int group, const struct probe_set *set)
+{
+	for (size_t i = 0; i < groups[group].count; i++) {
+		if (set->found & 1ull << i)
+			continue;
+		log_info("pid %d: its libjvm has no %s: not all of %s is known", p->target->pid,
+			 groups[group].probes[i].symbol, groups[group].what);
+		return;
+	}
+}
+
+static void attach_group(struct vm *vm, const struct process *p, int group,
+			 struct probe_request *request)
+{
+	struct probe_set *set = &vm->targets[p->index].sets[group];
+	int err;
+
+	request->probes = groups[group].probes;
+	request->count = groups[group].count;
+	err = probes_find(request, set);
+	if (!err) {
+		say_missing(p, group, set);
+		err = probes_attach(set);
+	}
+	if (!err)
+		vm_begin_budget(vm, p, (enum jvs_vm_group)group);
+	else if (err == -ENOENT)
+		log_warn("pid %d: its libjvm has no symbols: no %s", p->target->pid,
+			 groups[group].what);
+	else
+		log_warn("pid %d: no %s: %s", p->target->pid, groups[group].what, strerror(-err));
+}
+
+void vm_attach(struct vm *vm, const struct process *p, struct image *image,
+	       const struct mapping *mapping)
+{
+	struct vm_target *t = &vm->targets[p->index];
+	struct probe_request request = { .object = vm->object,
+					 .group = GROUP,
+					 .links = vm->links,
+					 .target = p->target,
+					 .image = image,
+					 .mapping = mapping };
+
+	if (t->tried)
+		return;
+	t->tried = true;
+	show_layout(vm, p, image, mapping);
+	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
+		if (vm->groups & 1u << group)
+			attach_group(vm, p, group, &request);
+}
+
+bool vm_attached(const struct vm *vm, const struct process *p)
+{
+	return vm->targets[p->index].tried;
+}
+
+void vm_forget(struct vm *vm, const struct process *p)
+{
+	struct vm_target *t = &vm->targets[p->index];
+	uint32_t epoch = t->layout.epoch;
+
+	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
+		probes_free(&t->sets[group]);
+	*t = (struct vm_target){ .layout = { .epoch = epoch } };
+	vm_counts(vm, p->index, &t->before);
+}
+
+/* ---- the recording */
+
+void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct recording *rec)
+{
+	vm_keep_budgets(vm, d, p, rec);
+}
+
+void vm_finish(const struct vm *vm, const struct decoder *d, const struct process *p,
+	       struct recording *rec)
+{
+	static const char *const names[JVS_VM_COUNT_NR] = {
+#define X(name, text, loss) [JVS_VM_COUNT_##name] = (text),
+		JVS_VM_COUNTER_LIST(X)
+#undef X
+	};
+	const struct vm_target *t = &vm->targets[p->index];
+	struct jvs_vm_counts counts;
+	char name[64];
+
+	if (!p->rec_jvm || !t->tried)
+		return;
+	vm_counts(vm, p->index, &counts);
+	for (int group = 0; group < JVS_VM_GROUP_NR; group++) {
+		if (!(vm->groups & 1u << group))
+			continue;
+		for (int i = 0; i < JVS_VM_COUNT_NR; i++) {
+			snprintf(name, sizeof(name), "%s_%s", groups[group].name, names[i]);
+			rec_vm_count_set(rec, p->rec_jvm, name,
+					 counts.values[group][i] - t->before.values[group][i]);
+		}
+	}
+	vm_tell_budgets(vm, d, p, rec);
+}
+
+/* ---- records */
+
+static void take_safepoint(struct vm_target *t, const struct decoder *d, const struct process *p,
+			   struct recording *rec, const struct jvs_safepoint *record)
+{
+	const struct rec_safepoint row = {
+		.jvm = p->rec_jvm,
+		.operation = t->operation.name,
+		.time_ns = d->epoch_ns + (int64_t)record->start_ns,
+		.reach_ns = record->reached_ns > record->start_ns
+				    ? record->reached_ns - record->start_ns
+				    : 0,
+		.duration_ns = record->event.time_ns - record->start_ns,
+	};
+
+	t->operation.name = 0;
+	rec_safepoint(rec, &row);
+}
+
+/* The thread of a JavaThread; 0: it is none, or not known. */
+static uint32_t thread_at(const struct process *p, struct recording *rec, uint64_t java_thread)
+{
+	for (size_t i = 0; java_thread && i < p->known_count; i++)
+		if (p->known[i].java_thread == java_thread)
+			return rec_thread(rec, p->rec_jvm, p->known[i].tid);
+	return 0;
+}
+
+static void take_operation(struct vm_target *t, const struct decoder *d, const struct process *p,
+			   struct recording *rec, const struct jvs_vm_operation *record)
+{
+	size_t len = strnlen(record->name, sizeof(record->name));
+	const struct rec_vm_operation row = {
+		.jvm = p->rec_jvm,
+		.name = rec_string(rec, record->name, len),
+		.caller = thread_at(p, rec, record->caller),
+		.stops = record->stops,
+		.time_ns = d->epoch_ns + (int64_t)record->start_ns,
+		.duration_ns = record->event.time_ns - record->start_ns,
+	};
+
+	if (record->stops && !t->operation.name)
+		t->operation = row;
+	rec_vm_operation(rec, &row);
+}
+
+/* The size of each record, by its kind. */
+static const size_t sizes[] = {
+	[JVS_EVENT_GC_START] = sizeof(struct jvs_gc_start),
+	[JVS_EVENT_GC_HEAP] = sizeof(struct jvs_gc_summary),
+	[JVS_EVENT_GC_METASPACE] = sizeof(struct jvs_gc_summary),
+	[JVS_EVENT_GC_PHASE] = sizeof(struct jvs_gc_phase),
+	[JVS_EVENT_GC_END] = sizeof(struct jvs_gc_end),
+	[JVS_EVENT_SAFEPOINT] = sizeof(struct jvs_safepoint),
+	[JVS_EVENT_VM_OPERATION] = sizeof(struct jvs_vm_operation),
+};
+
+void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_t size)
+{
+	const struct jvs_event *event = data;
+	const struct process *p = &d->processes[event->target];
+	struct vm_target *t;
+
+	if (size < sizes[event->kind]) {
+		d->bad_records++;
+		return;
+	}
+	if (!d->vm || !p->target || !p->rec_jvm)
+		return;
+	t = &d->vm->targets[event->target];
+	if (event->kind == JVS_EVENT_SAFEPOINT)
+		take_safepoint(t, d, p, rec, data);
+	else if (event->kind == JVS_EVENT_VM_OPERATION)
+		take_operation(t, d, p, rec, data);
+	else
+		vm_take_gc(t, d, p, rec, event);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_LIVE_VM_H
+#define JVMSCOPE_LIVE_VM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/jvs_vm.h"
+#include "live/budget.h"
+#include "live/probes.h"
+#include "model/gc.h"
+
+struct bpf_object;
+struct decoder;
+struct image;
+struct mapping;
+struct process;
+struct recording;
+
+/*
+ * What the VM does by itself: attaches bpf/vm.bpf.c to the targets' libjvm, and turns its records
+ * into rows of model/gc.h. Each group of places is attached, and has a budget, on its own.
+ */
+
+/* A collection that has begun, by the tracer that follows it; the last one of each tracer. */
+struct vm_collection {
+	uint64_t tracer; /* 0: free */
+	uint32_t id;	 /* it has ended: its row, which may still be told sizes. 0: it runs */
+	struct rec_collection row;
+	struct rec_gc_phase phases[JVS_GC_PHASES];
+	uint32_t phase_count;
+};
+#define VM_COLLECTIONS 4 /* at once; the oldest gives way */
+
+struct vm_target {
+	struct probe_set sets[JVS_VM_GROUP_NR];
+	struct probe_budget budgets[JVS_VM_GROUP_NR];
+	bool tried; /* to attach: it is done once a program */
+	struct vm_collection collections[VM_COLLECTIONS];
+	uint32_t next_collection;
+	bool clock_known;
+	int64_t clock_ns;	/* CLOCK_MONOTONIC when the JVM's elapsed counter was 0 */
+	uint64_t clock_address; /* in the target; 0: not known */
+	struct jvs_vm_layout layout;
+	struct rec_vm_operation operation; /* the first at the safepoint that lasts; name 0: none */
+	struct jvs_vm_counts before;	   /* what the kernel counted for others in this place */
+};
+
+struct vm {
+	struct bpf_object *object; /* borrowed */
+	enum probe_links links;
+	unsigned int groups; /* bits: what is wanted */
+	double max_overhead; /* per cent of a core; 0: no limit */
+	double trap_ns;	     /* what a hit costs beside its program */
+	int counts_fd;
+	int layouts_fd;
+	struct vm_target targets[JVS_MAX_TARGETS];
+};
+
+/*
+ * Before the object is loaded: which programs and maps are wanted. events: enum live_event, or-ed.
+ * Returns 0 or a negative errno.
+ */
+int vm_choose(struct bpf_object *object, unsigned int events);
+
+/* After it: *out is to be closed. */
+int vm_open(struct bpf_object *object, unsigned int events, double max_overhead, struct vm **out);
+void vm_close(struct vm *vm);
+
+/* From now on nothing is probed any more: the links go to those that are given up. */
+void vm_give_up(struct vm *vm, struct probes_leaving *leaving);
+
+/*
+ * Attaches to a target's libjvm, once a program. What it does not have is said in one line for each
+ * group; the recording goes on without.
+ */
+void vm_attach(struct vm *vm, const struct process *p, struct image *image,
+	       const struct mapping *mapping);
+bool vm_attached(const struct vm *vm, const struct process *p);
+
+/* What needs doing ten times a second: the budgets are looked at. */
+void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct recording *rec);
+
+/* The counters so far. */
+void vm_finish(const struct vm *vm, const struct decoder *d, const struct process *p,
+	       struct recording *rec);
+
+/* The target runs another program, or its place is given to another. */
+void vm_forget(struct vm *vm, const struct process *p);
+
+/* A record of the ring. */
+void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef JVMSCOPE_LIVE_VM_IMPL_H
+#define JVMSCOPE_LIVE_VM_IMPL_H
+
+#include "live/vm.h"
+
+/* Inside of vm*.c. */
+
+/* The budget of each group that is attached. */
+void vm_begin_budget(struct vm *vm, const struct process *p, enum jvs_vm_group group);
+void vm_keep_budgets(struct vm *vm, const struct decoder *d, struct process *p,
+		     struct recording *rec);
+void vm_tell_budgets(const struct vm *vm, const struct decoder *d, const struct process *p,
+		     struct recording *rec);
+
+/* All counters of a target, summed over all CPUs. */
+void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out);
+
+/* vm_gc.c: what a record of a collection tells. */
+void vm_take_gc(struct vm_target *t, const struct decoder *d, const struct process *p,
+		struct recording *rec, const struct jvs_event *event);
+
+/* vm_names.c: the JVM's own numbers, by its feature release; "" for one that is not known. */
+const char *vm_gc_name(int major, uint32_t number);
+const char *vm_gc_cause(int major, uint32_t number);
+
+#endif
