@@ -117,7 +117,7 @@ static __always_inline void gc_end(const struct jvs_vm_call *call)
 __attribute__((noinline)) int jvs_vm_gc(struct jvs_vm_call *call)
 {
 	if (!call)
-		return 1;
+		return JVS_VM_NOTHING;
 	switch (call->site) {
 	case JVS_VM_GC_START:
 		gc_start(call);
@@ -135,5 +135,5 @@ __attribute__((noinline)) int jvs_vm_gc(struct jvs_vm_call *call)
 		gc_end(call);
 		break;
 	}
-	return 1;
+	return JVS_VM_NOTHING;
 }

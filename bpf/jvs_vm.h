@@ -133,13 +133,16 @@ struct jvs_vm_layout {
 _Static_assert(sizeof(struct jvs_vm_layout) == 48, "no holes");
 
 /* X(NAME, "name in outputs", loss): of a group of a target, on each CPU. */
-#define JVS_VM_COUNTER_LIST(X)                                             \
-	X(HITS, "hits", 0)	   /* programs run at entries */           \
-	X(RETURNS, "returns", 0)   /* and at returns */                    \
-	X(RUN_NS, "run_ns", 0)	   /* time of the programs */              \
-	X(LOST, "ring_full", 1)	   /* records that did not fit */          \
-	X(UNREAD, "unreadable", 1) /* structures that could not be read */ \
-	X(NO_STATE, "no_thread_state", 1)                                  \
+#define JVS_VM_COUNTER_LIST(X)                                                   \
+	X(HITS, "hits", 0)	   /* programs run at entries */                 \
+	X(RETURNS, "returns", 0)   /* and at returns */                          \
+	X(RUN_NS, "run_ns", 0)	   /* time of the programs */                    \
+	X(LOST, "ring_full", 1)	   /* records that did not fit */                \
+	X(UNREAD, "unreadable", 1) /* structures that could not be read */       \
+	X(NO_STATE, "no_thread_state", 1)                                        \
+	X(NO_STACK, "stack_slot_busy", 0)   /* all scratch slots were in use */  \
+	X(STACK_FULL, "stack_ring_full", 0) /* it is sent again the next time */ \
+	X(RECALLED, "recalled_stacks", 0)                                        \
 	X(CUT, "cut", 1) /* phases beyond JVS_GC_PHASES */
 
 enum jvs_vm_counter {

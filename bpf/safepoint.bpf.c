@@ -57,20 +57,19 @@ static __always_inline void op_end(const struct jvs_vm_call *call, struct jvs_vm
 	thread->operation.caller = 0;
 }
 
-/* Returns 0: the return is wanted. */
 static __always_inline int safepoint_begin(const struct jvs_vm_call *call,
 					   struct jvs_vm_thread *thread)
 {
 	thread->safepoint.start_ns = call->time_ns;
 	thread->safepoint.reached_ns = 0;
-	return 0;
+	return JVS_VM_RETURN;
 }
 
 static __always_inline int safepoint_end(const struct jvs_vm_call *call,
 					 struct jvs_vm_thread *thread)
 {
 	thread->safepoint.end_ns = call->time_ns;
-	return !thread->safepoint.start_ns;
+	return thread->safepoint.start_ns ? JVS_VM_RETURN : JVS_VM_NOTHING;
 }
 
 __attribute__((noinline)) int jvs_vm_safepoint(struct jvs_vm_call *call)
@@ -78,10 +77,10 @@ __attribute__((noinline)) int jvs_vm_safepoint(struct jvs_vm_call *call)
 	struct jvs_vm_thread *thread;
 
 	if (!call)
-		return 1;
+		return JVS_VM_NOTHING;
 	thread = thread_of(call);
 	if (!thread)
-		return 1;
+		return JVS_VM_NOTHING;
 	switch (call->site) {
 	case JVS_VM_SAFEPOINT_BEGIN:
 		return safepoint_begin(call, thread);
@@ -97,7 +96,7 @@ __attribute__((noinline)) int jvs_vm_safepoint(struct jvs_vm_call *call)
 		op_end(call, thread);
 		break;
 	}
-	return 1;
+	return JVS_VM_NOTHING;
 }
 
 __attribute__((noinline)) int jvs_vm_safepoint_return(struct jvs_vm_call *call)
@@ -105,16 +104,16 @@ __attribute__((noinline)) int jvs_vm_safepoint_return(struct jvs_vm_call *call)
 	struct jvs_vm_thread *thread;
 
 	if (!call)
-		return 0;
+		return JVS_VM_NOTHING;
 	thread = bpf_task_storage_get(&jvs_vm_threads, bpf_get_current_task_btf(), NULL, 0);
 	if (!thread || !thread->safepoint.start_ns)
-		return 0;
+		return JVS_VM_NOTHING;
 	if (call->site == JVS_VM_SAFEPOINT_BEGIN) {
 		thread->safepoint.reached_ns = call->time_ns;
-		return 0;
+		return JVS_VM_NOTHING;
 	}
 	jvs_vm_fill(&thread->safepoint.event, JVS_EVENT_SAFEPOINT, call);
 	jvs_vm_send(&thread->safepoint, JVS_VM_SAFEPOINT);
 	thread->safepoint.start_ns = 0;
-	return 0;
+	return JVS_VM_NOTHING;
 }

@@ -58,11 +58,56 @@ static __always_inline void end_program(const struct caller *caller, __u32 site,
 		     bpf_ktime_get_ns() - caller->start_ns);
 }
 
+/* ---- the groups */
+
+static __always_inline int on_call(struct jvs_vm_call *call)
+{
+	switch (call->site >> JVS_VM_SITE_BITS) {
+	case JVS_VM_GC:
+		return jvs_vm_gc(call);
+	case JVS_VM_SAFEPOINT:
+		return jvs_vm_safepoint(call);
+	}
+	return JVS_VM_NOTHING;
+}
+
+static __always_inline int on_call_return(struct jvs_vm_call *call)
+{
+	switch (call->site >> JVS_VM_SITE_BITS) {
+	case JVS_VM_SAFEPOINT:
+		return jvs_vm_safepoint_return(call);
+	}
+	return JVS_VM_NOTHING;
+}
+
+static __always_inline int on_stack(struct jvs_vm_call *call)
+{
+	switch (call->site >> JVS_VM_SITE_BITS) {
+	}
+	return JVS_VM_NOTHING;
+}
+
+static __always_inline void take_stack(struct jvs_vm_call *call, const struct jvs_target *t)
+{
+	__u32 group = call->site >> JVS_VM_SITE_BITS;
+	enum jvs_captured how;
+
+	call->stack = jvs_capture_at_probe(call->target, t, &how);
+	if (how == JVS_CAPTURED_NOT)
+		jvs_vm_count(call->target, group, JVS_VM_COUNT_NO_STACK, 1);
+	else if (how == JVS_CAPTURED_UNSENT)
+		jvs_vm_count(call->target, group, JVS_VM_COUNT_STACK_FULL, 1);
+	else if (how == JVS_CAPTURED_AGAIN)
+		jvs_vm_count(call->target, group, JVS_VM_COUNT_RECALLED, 1);
+}
+
+/* ---- programs */
+
 static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *caller)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct jvs_vm_call call = { .time_ns = caller->start_ns, .target = caller->target };
-	int done;
+	int wants;
 
 	call.site = cookie & JVS_VM_COOKIE_SITE;
 	call.args[0] = PT_REGS_PARM1(ctx);
@@ -70,12 +115,13 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *ca
 	call.args[2] = PT_REGS_PARM3(ctx);
 	call.args[3] = PT_REGS_PARM4(ctx);
 	call.first = jvs_preserved(ctx, cookie >> JVS_VM_COOKIE_FIRST & 0xff);
-	if (call.site >> JVS_VM_SITE_BITS == JVS_VM_GC)
-		done = jvs_vm_gc(&call);
-	else
-		done = jvs_vm_safepoint(&call);
+	wants = on_call(&call);
+	if (wants & JVS_VM_STACK) {
+		take_stack(&call, caller->t);
+		wants |= on_stack(&call);
+	}
 	end_program(caller, call.site, JVS_VM_COUNT_HITS);
-	return done;
+	return !(wants & JVS_VM_RETURN);
 }
 
 static __always_inline void on_return(struct pt_regs *ctx, const struct caller *caller)
@@ -84,7 +130,10 @@ static __always_inline void on_return(struct pt_regs *ctx, const struct caller *
 				    .target = caller->target,
 				    .site = site_of(ctx) };
 
-	jvs_vm_safepoint_return(&call);
+	if (on_call_return(&call) & JVS_VM_STACK) {
+		take_stack(&call, caller->t);
+		on_stack(&call);
+	}
 	end_program(caller, call.site, JVS_VM_COUNT_RETURNS);
 }
 

@@ -36,17 +36,26 @@ struct jvs_vm_call {
 	__u64 time_ns;
 	__u64 args[4];
 	__u64 first; /* of a USDT probe: its first argument */
+	__u64 stack; /* hash, when it was asked for; 0: it could not be taken */
 	__u32 target;
 	__u32 site; /* enum jvs_vm_site */
 };
 
+/* What a handler asks for, or-ed. */
+#define JVS_VM_NOTHING 0
+#define JVS_VM_RETURN  1 /* that the return of the call is seen */
+#define JVS_VM_STACK   2 /* the thread's stack: the group's _stack() is called with it */
+
 /* Adds to a counter of a group of a target. */
 int jvs_vm_count(__u32 target, __u32 group, __u32 counter, __u64 more);
 
-/* The handlers of the groups. Return 1 when the return of the call is not wanted, else 0. */
+/*
+ * The handlers of the groups: of a call, of the return of one, and when the stack is there that one
+ * of both asked for. Those of calls return what they ask for, those of returns may ask for the
+ * stack, those with the stack for the return.
+ */
 int jvs_vm_gc(struct jvs_vm_call *call);
 int jvs_vm_safepoint(struct jvs_vm_call *call);
-
 int jvs_vm_safepoint_return(struct jvs_vm_call *call);
 
 static __always_inline void jvs_vm_fill(struct jvs_event *event, __u32 kind,
