@@ -104,7 +104,8 @@ static void index_types(struct jfr_chunk *chunk)
 	for (uint32_t i = 0; i < chunk->schema.count; i++) {
 		int64_t id = chunk->schema.types[i].id;
 
-		if (id >= 0 && id < JFR_DIRECT_TYPES)
+		/* Metadata and checkpoints are events that no type is declared of. */
+		if (id > 1 && id < JFR_DIRECT_TYPES)
 			chunk->direct[id] = (uint16_t)(i + 1);
 	}
 }

@@ -91,9 +91,9 @@ void jfr_skip_varints(struct cursor *c, uint64_t count)
 {
 	while (count && cursor_left(c) >= WORD) {
 		uint64_t ends;
-		unsigned int found;
 
-		count = skip_words(c, count);
+		if (count > WORD)
+			count = skip_words(c, count);
 		if (cursor_left(c) < WORD)
 			break;
 		ends = ends_in(word_at(c->at));
@@ -102,11 +102,15 @@ void jfr_skip_varints(struct cursor *c, uint64_t count)
 			count--;
 			continue;
 		}
-		/* Ends behind the last one that counts do not. */
-		for (found = count_ends(ends); found > count; found--)
-			ends &= ~(1ull << (63 - __builtin_clzll(ends)));
+		if (count_ends(ends) >= count) {
+			/* Ends behind the last one that counts do not. */
+			while (--count)
+				ends &= ends - 1;
+			c->at += __builtin_ctzll(ends) / 8 + 1;
+			return;
+		}
 		c->at += 8 - (size_t)__builtin_clzll(ends) / 8;
-		count -= found;
+		count -= count_ends(ends);
 	}
 	while (count-- && !c->failed)
 		jfr_varint(c);

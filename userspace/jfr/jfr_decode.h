@@ -14,13 +14,21 @@
  */
 #define JFR_VARINT_MAX 9
 
-/* The part of jfr_varint() for two bytes and more, and for the end of the bytes. */
+/* The part of jfr_varint() for three bytes and more, and for the end of the bytes. */
 uint64_t jfr_varint_rest(struct cursor *c);
 
 static inline uint64_t jfr_varint(struct cursor *c)
 {
-	if (c->at < c->end && *c->at < 0x80)
-		return *c->at++;
+	const uint8_t *at = c->at;
+
+	if (at < c->end && at[0] < 0x80) {
+		c->at = at + 1;
+		return at[0];
+	}
+	if (c->end - at >= 2 && at[1] < 0x80) {
+		c->at = at + 2;
+		return (at[0] & 0x7fu) | (uint64_t)at[1] << 7;
+	}
 	return jfr_varint_rest(c);
 }
 

@@ -12,6 +12,7 @@
 
 /* Large enough for few system calls, small enough to stay in the cache of a core. */
 #define WINDOW_SIZE (256u << 10)
+#define SEEK_LEAST  4096 /* fewer bytes cost less to read than a system call */
 
 void jfr_input_memory(const void *bytes, size_t size, struct jfr_input *out)
 {
@@ -105,6 +106,28 @@ size_t jfr_input_need(struct jfr_input *in, uint64_t size)
 	return left;
 }
 
+static bool is_file(const struct jfr_input *in)
+{
+	return in->size != UINT64_MAX && !in->memory;
+}
+
+/*
+ * Steps over bytes of a file behind the window, which is empty, as far as they need not be read:
+ * the last one is, for the file may have been cut. Returns how many.
+ */
+static uint64_t seek_over(struct jfr_input *in, uint64_t size)
+{
+	uint64_t left = in->size > in->offset ? in->size - in->offset : 0;
+
+	if (size > left)
+		size = left;
+	if (!is_file(in) || in->ended || size < SEEK_LEAST ||
+	    lseek(in->fd, (off_t)(in->offset + size - 1), SEEK_SET) < 0)
+		return 0;
+	in->offset += size - 1;
+	return size - 1;
+}
+
 uint64_t jfr_input_skip(struct jfr_input *in, uint64_t size)
 {
 	uint64_t skipped = 0;
@@ -116,7 +139,10 @@ uint64_t jfr_input_skip(struct jfr_input *in, uint64_t size)
 		in->at += step;
 		in->offset += step;
 		skipped += step;
-		if (skipped == size || !jfr_input_need(in, 1))
+		if (skipped == size)
+			return skipped;
+		skipped += seek_over(in, size - skipped);
+		if (!jfr_input_need(in, 1))
 			return skipped;
 	}
 }
@@ -141,10 +167,9 @@ static size_t peek_file(const struct jfr_input *in, uint64_t distance, uint8_t *
 
 size_t jfr_input_peek(struct jfr_input *in, uint64_t distance, void *to, size_t size)
 {
-	bool is_file = in->size != UINT64_MAX && !in->memory;
 	size_t left;
 
-	if (is_file && distance + size > (uint64_t)(in->end - in->at))
+	if (is_file(in) && distance + size > (uint64_t)(in->end - in->at))
 		return peek_file(in, distance, to, size);
 	left = jfr_input_need(in, distance + size);
 	if (left <= distance)

@@ -42,7 +42,7 @@ void jfr_input_close(struct jfr_input *in);
 /* Makes at least size bytes available at once, and tells how many are: fewer only at the end. */
 size_t jfr_input_need(struct jfr_input *in, uint64_t size);
 
-/* Steps over size bytes; fewer at the end. Returns how many. */
+/* Steps over size bytes, of a file without reading many; fewer at the end. Returns how many. */
 uint64_t jfr_input_skip(struct jfr_input *in, uint64_t size);
 
 /*

@@ -191,6 +191,20 @@ static struct event_head parse_head(const uint8_t *at, size_t left)
 	return head;
 }
 
+/*
+ * The same of what nearly all events have: a size of one byte, a type of one or two. false: it is
+ * not so. at has three bytes.
+ */
+static bool parse_short_head(const uint8_t *at, struct event_head *head)
+{
+	uint32_t more = at[1] >> 7;
+
+	head->size = at[0];
+	head->type = (at[1] & 0x7fu) | (at[2] & -more) << 7;
+	head->len = 2 + more;
+	return at[0] < 0x80 && !(at[1] & at[2] & 0x80);
+}
+
 /* The bytes of the event that lies distance behind the input's place, when it is metadata. */
 static uint8_t *metadata_at(struct reader *r, uint64_t distance, size_t *size)
 {
@@ -326,7 +340,8 @@ static void deliver_late(struct reader *r)
 	r->late_len = 0;
 }
 
-static void take_event(struct reader *r, uint32_t type, const struct event_head *head)
+static void take_event(struct reader *r, uint32_t type, const struct event_head *head,
+		       const uint8_t *event)
 {
 	const struct jfr_chunk *chunk = &r->chunk;
 	struct late_head kept = {
@@ -342,9 +357,9 @@ static void take_event(struct reader *r, uint32_t type, const struct event_head 
 	for (uint32_t at = chunk->want_of[type]; at && !r->err; at = chunk->wanted[at - 1].next) {
 		kept.want = chunk->wanted[at - 1].want;
 		if (chunk->wants[kept.want].late)
-			r->err = keep_late(r, &kept, r->in->at);
+			r->err = keep_late(r, &kept, event);
 		else
-			deliver(r, &chunk->wanted[at - 1], r->in->at, &kept);
+			deliver(r, &chunk->wanted[at - 1], event, &kept);
 	}
 }
 
@@ -383,7 +398,7 @@ static bool take_whole(struct reader *r, const struct event_head *head, uint32_t
 	if (head->type == 1)
 		take_checkpoint(r, head);
 	else if (head->type > 1)
-		take_event(r, type - 1, head);
+		take_event(r, type - 1, head, r->in->at);
 	else if (jfr_chunk_update(&r->chunk, r->in->at, (size_t)head->size) == -ENOMEM)
 		r->err = -ENOMEM;
 	return true;
@@ -450,10 +465,10 @@ static bool one_event(struct reader *r)
 }
 
 /*
- * The loop most bytes of a file go through: events that nobody wants and that are in the window.
+ * The loop that nearly all events of a file go through: those that are in the window as a whole.
  * Ends before any other.
  */
-static void step_over(struct reader *r)
+static void read_window(struct reader *r)
 {
 	struct jfr_input *in = r->in;
 	struct jfr_chunk *chunk = &r->chunk;
@@ -463,21 +478,23 @@ static void step_over(struct reader *r)
 
 	if (left_in_chunk(r) < (uint64_t)(end - at))
 		end = at + left_in_chunk(r);
-	while (at < end && (size_t)(end - at) >= EVENT_HEAD_MAX) {
-		struct cursor c = { .at = at, .end = end };
-		uint64_t size = jfr_varint(&c);
-		uint64_t id = jfr_varint(&c);
+	while (end - at >= (ptrdiff_t)EVENT_HEAD_MAX && !r->err) {
 		struct jfr_schema_type *type;
-		uint32_t number = id < JFR_DIRECT_TYPES ? chunk->direct[id] : 0;
+		struct event_head head;
+		uint32_t number;
 
-		if (id <= 1 || !number || chunk->want_of[number - 1] ||
-		    size > (uint64_t)(end - at) || size < (uint64_t)(c.at - at))
+		if (!parse_short_head(at, &head))
+			head = parse_head(at, (size_t)(end - at));
+		number = head.type < JFR_DIRECT_TYPES ? chunk->direct[head.type] : 0;
+		if (!number || head.size > (uint64_t)(end - at) || head.size < head.len)
 			break;
+		if (chunk->want_of[number - 1])
+			take_event(r, number - 1, &head, at);
 		type = &chunk->schema.types[number - 1];
 		type->count++;
-		type->bytes += size;
+		type->bytes += head.size;
 		events++;
-		at += size;
+		at += head.size;
 	}
 	r->result->events += events;
 	in->offset += (uint64_t)(at - in->at);
@@ -486,13 +503,9 @@ static void step_over(struct reader *r)
 
 static void read_events(struct reader *r)
 {
-	bool more = true;
-
-	while (more && left_in_chunk(r)) {
-		step_over(r);
-		if (left_in_chunk(r))
-			more = one_event(r);
-	}
+	do
+		read_window(r);
+	while (!r->err && left_in_chunk(r) && one_event(r));
 }
 
 /* ---- chunks */
