@@ -347,6 +347,7 @@ enum jvs_event_kind {
 	JVS_EVENT_GC_END = 60,
 	JVS_EVENT_SAFEPOINT = 64,
 	JVS_EVENT_VM_OPERATION = 65,
+	JVS_EVENT_LOCK = 72, /* jvs_lock.h */
 };
 
 /* First member of every record. */

@@ -10,9 +10,10 @@
  *
  * Places in the VM belong to groups, which are attached, counted and given up on their own.
  */
-#define JVS_VM_GROUP_LIST(X) \
-	X(GC, "gc")          \
-	X(SAFEPOINT, "safepoint")
+#define JVS_VM_GROUP_LIST(X)      \
+	X(GC, "gc")               \
+	X(SAFEPOINT, "safepoint") \
+	X(LOCK, "lock")
 
 enum jvs_vm_group {
 #define X(name, text) JVS_VM_##name,
@@ -38,6 +39,11 @@ enum jvs_vm_site {
 	JVS_VM_OP_BEGIN = JVS_VM_SITE(SAFEPOINT, 2),	    /* USDT vmops__begin(name, ...) */
 	JVS_VM_OP_END = JVS_VM_SITE(SAFEPOINT, 3),	    /* USDT vmops__end */
 	JVS_VM_OP_EVALUATE = JVS_VM_SITE(SAFEPOINT, 4),	    /* VMThread::evaluate_operation(op) */
+
+	/* jvs_lock.h; of ObjectMonitor but the last, which is Parker::park(absolute, time) */
+	JVS_VM_LOCK_ENTER = JVS_VM_SITE(LOCK, 0),
+	JVS_VM_LOCK_WAIT = JVS_VM_SITE(LOCK, 1), /* wait(milliseconds, ...) */
+	JVS_VM_LOCK_PARK = JVS_VM_SITE(LOCK, 2),
 };
 
 /* Cookie of a probe: the place, and for a USDT probe the number of its first argument's register.
@@ -133,17 +139,18 @@ struct jvs_vm_layout {
 _Static_assert(sizeof(struct jvs_vm_layout) == 48, "no holes");
 
 /* X(NAME, "name in outputs", loss): of a group of a target, on each CPU. */
-#define JVS_VM_COUNTER_LIST(X)                                                   \
-	X(HITS, "hits", 0)	   /* programs run at entries */                 \
-	X(RETURNS, "returns", 0)   /* and at returns */                          \
-	X(RUN_NS, "run_ns", 0)	   /* time of the programs */                    \
-	X(LOST, "ring_full", 1)	   /* records that did not fit */                \
-	X(UNREAD, "unreadable", 1) /* structures that could not be read */       \
-	X(NO_STATE, "no_thread_state", 1)                                        \
-	X(NO_STACK, "stack_slot_busy", 0)   /* all scratch slots were in use */  \
-	X(STACK_FULL, "stack_ring_full", 0) /* it is sent again the next time */ \
-	X(RECALLED, "recalled_stacks", 0)                                        \
-	X(CUT, "cut", 1) /* phases beyond JVS_GC_PHASES */
+#define JVS_VM_COUNTER_LIST(X)                                                        \
+	X(HITS, "hits", 0)	   /* programs run at entries */                      \
+	X(RETURNS, "returns", 0)   /* and at returns */                               \
+	X(RUN_NS, "run_ns", 0)	   /* time of the programs */                         \
+	X(LOST, "ring_full", 1)	   /* records that did not fit */                     \
+	X(UNREAD, "unreadable", 1) /* structures that could not be read */            \
+	X(NO_STATE, "no_thread_state", 1)                                             \
+	X(NO_STACK, "stack_slot_busy", 0)   /* all scratch slots were in use */       \
+	X(STACK_FULL, "stack_ring_full", 0) /* it is sent again the next time */      \
+	X(RECALLED, "recalled_stacks", 0)                                             \
+	X(UNSUMMED, "sums_full", 1) /* of short waits: no place for one more class */ \
+	X(CUT, "cut", 1)	    /* phases beyond JVS_GC_PHASES */
 
 enum jvs_vm_counter {
 #define X(name, text, loss) JVS_VM_COUNT_##name,

@@ -67,6 +67,8 @@ static __always_inline int on_call(struct jvs_vm_call *call)
 		return jvs_vm_gc(call);
 	case JVS_VM_SAFEPOINT:
 		return jvs_vm_safepoint(call);
+	case JVS_VM_LOCK:
+		return jvs_vm_lock(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -76,6 +78,8 @@ static __always_inline int on_call_return(struct jvs_vm_call *call)
 	switch (call->site >> JVS_VM_SITE_BITS) {
 	case JVS_VM_SAFEPOINT:
 		return jvs_vm_safepoint_return(call);
+	case JVS_VM_LOCK:
+		return jvs_vm_lock_return(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -83,6 +87,8 @@ static __always_inline int on_call_return(struct jvs_vm_call *call)
 static __always_inline int on_stack(struct jvs_vm_call *call)
 {
 	switch (call->site >> JVS_VM_SITE_BITS) {
+	case JVS_VM_LOCK:
+		return jvs_vm_lock_stack(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -110,6 +116,7 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *ca
 	int wants;
 
 	call.site = cookie & JVS_VM_COOKIE_SITE;
+	call.sp = PT_REGS_SP(ctx);
 	call.args[0] = PT_REGS_PARM1(ctx);
 	call.args[1] = PT_REGS_PARM2(ctx);
 	call.args[2] = PT_REGS_PARM3(ctx);
@@ -128,6 +135,7 @@ static __always_inline void on_return(struct pt_regs *ctx, const struct caller *
 {
 	struct jvs_vm_call call = { .time_ns = caller->start_ns,
 				    .target = caller->target,
+				    .sp = PT_REGS_SP(ctx) - JVS_RETURN_SLOT,
 				    .site = site_of(ctx) };
 
 	if (on_call_return(&call) & JVS_VM_STACK) {

@@ -36,6 +36,7 @@ struct jvs_vm_call {
 	__u64 time_ns;
 	__u64 args[4];
 	__u64 first; /* of a USDT probe: its first argument */
+	__u64 sp;    /* at the entry, also of a return */
 	__u64 stack; /* hash, when it was asked for; 0: it could not be taken */
 	__u32 target;
 	__u32 site; /* enum jvs_vm_site */
@@ -57,6 +58,9 @@ int jvs_vm_count(__u32 target, __u32 group, __u32 counter, __u64 more);
 int jvs_vm_gc(struct jvs_vm_call *call);
 int jvs_vm_safepoint(struct jvs_vm_call *call);
 int jvs_vm_safepoint_return(struct jvs_vm_call *call);
+int jvs_vm_lock(struct jvs_vm_call *call);
+int jvs_vm_lock_return(struct jvs_vm_call *call);
+int jvs_vm_lock_stack(struct jvs_vm_call *call);
 
 static __always_inline void jvs_vm_fill(struct jvs_event *event, __u32 kind,
 					const struct jvs_vm_call *call)

@@ -219,8 +219,10 @@ static inline struct recording *random_recording(uint64_t seed, bool with_rows)
 		key.thread = 1 + random_below(&r, rec_thread_count(r.rec));
 		key.jvm = rec_thread_get(r.rec, key.thread)->jvm;
 		rec_add(r.rec, &key, count, count * period);
-		sample = (struct rec_sample){ rec_meta(r.rec)->start_time_ns + i, key,
-					      REC_STATE_IN_JAVA, period };
+		sample = (struct rec_sample){ .time_ns = rec_meta(r.rec)->start_time_ns + i,
+					      .key = key,
+					      .state = REC_STATE_IN_JAVA,
+					      .value = period };
 		rec_sample(r.rec, &sample);
 	}
 	/* Rows of ledgers are there in any case. */

@@ -22,6 +22,7 @@ static const struct {
 	{ "class", LIVE_EVENT_CLASS },
 	{ "gc", LIVE_EVENT_GC },
 	{ "safepoint", LIVE_EVENT_SAFEPOINT },
+	{ "lock", LIVE_EVENT_LOCK },
 	{ "counter", LIVE_EVENT_COUNTER },
 	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_VM |
 			 LIVE_EVENT_COUNTER },

@@ -55,6 +55,9 @@ static unsigned int events_of(enum rec_metric metric)
 		[REC_VM_COMMITTED] = LIVE_EVENT_NATIVE,
 		[REC_THREAD_STACKS] = LIVE_EVENT_NATIVE,
 		[REC_CLASS_LOAD] = LIVE_EVENT_CLASS,
+		[REC_LOCK_WAIT] = LIVE_EVENT_LOCK,
+		[REC_OBJECT_WAIT] = LIVE_EVENT_LOCK,
+		[REC_PARK] = LIVE_EVENT_LOCK,
 	};
 
 	return events[metric];

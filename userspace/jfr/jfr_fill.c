@@ -202,7 +202,10 @@ static void add_rows(struct jfr_filler *f, const struct resolved *all)
 {
 	for (size_t i = 0; i < f->sample_count; i++) {
 		const struct resolved *to = &all[f->samples[i].total - 1];
-		struct rec_sample sample = { f->samples[i].time_ns, to->key, to->state, to->value };
+		struct rec_sample sample = { .time_ns = f->samples[i].time_ns,
+					     .key = to->key,
+					     .state = to->state,
+					     .value = to->value };
 
 		if (to->is_wanted)
 			rec_sample(f->rec, &sample);

@@ -14,6 +14,7 @@
 #include "jvm/method.h"
 #include "jvm/names.h"
 #include "jvm/nmethod.h"
+#include "jvm/objects.h"
 #include "jvm/threadname.h"
 #include "jvm/threads.h"
 #include "jvm/vmstructs.h"
@@ -284,6 +285,11 @@ void jvm_arguments(const struct target *t, const struct jvm *jvm, char *to, size
 int jvm_class_layout(const struct jvm *jvm, struct jvs_class_layout *out)
 {
 	return loader_layout(jvm->target, &jvm->hotspot, out);
+}
+
+int jvm_object_layout(const struct jvm *jvm, struct jvs_object_layout *out)
+{
+	return objects_layout(jvm->target, &jvm->hotspot, jvm->major, jvm->gc_name, out);
 }
 
 uint32_t jvm_thread_state(const struct jvm *jvm, uint32_t raw)

@@ -10,6 +10,7 @@
 #include "bpf/jvs_abi.h"
 
 struct jvs_class_layout;
+struct jvs_object_layout;
 struct maps;
 struct target;
 
@@ -170,6 +171,9 @@ void jvm_number_methods(struct jvm *jvm, const struct jvs_frame *const *frames, 
 
 /* What is needed to read classes and their loaders: see loader.h. */
 int jvm_class_layout(const struct jvm *jvm, struct jvs_class_layout *out);
+
+/* How objects and references to them are kept: see objects.h. */
+int jvm_object_layout(const struct jvm *jvm, struct jvs_object_layout *out);
 
 /* Bytes of memory the caches hold. */
 size_t jvm_memory(const struct jvm *jvm);

@@ -161,6 +161,8 @@ struct fields {
 	struct field klass_field_stream; /* Array<u1>*, 21+ */
 	struct field narrow_base;	 /* static */
 	struct field narrow_shift;	 /* static */
+	struct field narrow_klass_base;	 /* static */
+	struct field narrow_klass_shift; /* static */
 	struct field z_globals;		 /* static, the members point to variables */
 	struct field z_bad_mask;
 	struct field z_good_mask;

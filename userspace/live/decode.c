@@ -296,8 +296,11 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 		thread->state_ns[state] += d->period_ns;
 	}
 	rec_add(rec, &key, 1, (int64_t)d->period_ns);
-	rec_sample(rec, &(struct rec_sample){ d->epoch_ns + (int64_t)sample->event.time_ns, key,
-					      state, (int64_t)d->period_ns });
+	rec_sample(rec,
+		   &(struct rec_sample){ .time_ns = d->epoch_ns + (int64_t)sample->event.time_ns,
+					 .key = key,
+					 .state = state,
+					 .value = (int64_t)d->period_ns });
 	d->by_status[sample->status]++;
 	d->samples++;
 }
@@ -340,6 +343,7 @@ static const handler handlers[] = {
 	[JVS_EVENT_GC_END] = vm_decode,
 	[JVS_EVENT_SAFEPOINT] = vm_decode,
 	[JVS_EVENT_VM_OPERATION] = vm_decode,
+	[JVS_EVENT_LOCK] = vm_decode,
 };
 
 void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size)

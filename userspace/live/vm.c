@@ -42,6 +42,17 @@ static const struct probe safepoint_probes[] = {
 	{ "vmops__end", PROBE_USDT, JVS_VM_OP_END },
 };
 
+static const struct probe lock_probes[] = {
+	{ "_ZN13ObjectMonitor5enterEP10JavaThread", PROBE_CALL, JVS_VM_LOCK_ENTER },
+	{ "_ZN13ObjectMonitor5enterEP6Thread", PROBE_CALL, JVS_VM_LOCK_ENTER },
+	{ "_ZN13ObjectMonitor26enter_with_contention_markEP10JavaThread"
+	  "R27ObjectMonitorContentionMark",
+	  PROBE_CALL, JVS_VM_LOCK_ENTER },
+	{ "_ZN13ObjectMonitor4waitElbP10JavaThread", PROBE_CALL, JVS_VM_LOCK_WAIT },
+	{ "_ZN13ObjectMonitor4waitElbP6Thread", PROBE_CALL, JVS_VM_LOCK_WAIT },
+	{ "_ZN6Parker4parkEbl", PROBE_CALL, JVS_VM_LOCK_PARK },
+};
+
 #define PROBES(table) (table), sizeof(table) / sizeof((table)[0])
 
 static const struct {
@@ -54,11 +65,13 @@ static const struct {
 	[JVS_VM_GC] = { "gc", LIVE_EVENT_GC, "collections", PROBES(gc_probes) },
 	[JVS_VM_SAFEPOINT] = { "safepoint", LIVE_EVENT_SAFEPOINT, "safepoints",
 			       PROBES(safepoint_probes) },
+	[JVS_VM_LOCK] = { "lock", LIVE_EVENT_LOCK, "waits for locks", PROBES(lock_probes) },
 };
 
 /* ---- loading */
 
-static const char *const maps[] = { "jvs_vm_counts", "jvs_vm_layouts", "jvs_vm_threads" };
+static const char *const maps[] = { "jvs_vm_counts",	 "jvs_vm_layouts", "jvs_vm_threads",
+				    "jvs_lock_controls", "jvs_lock_sums",  "jvs_lock_threads" };
 
 int vm_choose(struct bpf_object *object, unsigned int events)
 {
@@ -84,6 +97,8 @@ int vm_open(struct bpf_object *object, unsigned int events, double max_overhead,
 	vm->max_overhead = max_overhead;
 	vm->counts_fd = bpf_object__find_map_fd_by_name(object, "jvs_vm_counts");
 	vm->layouts_fd = bpf_object__find_map_fd_by_name(object, "jvs_vm_layouts");
+	vm->locks_fd = bpf_object__find_map_fd_by_name(object, "jvs_lock_controls");
+	vm->lock_sums_fd = bpf_object__find_map_fd_by_name(object, "jvs_lock_sums");
 	vm->trap_ns = probes_trap_ns(object, GROUP, vm->links);
 	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 		vm->groups |= groups[group].event & events ? 1u << group : 0;
@@ -102,9 +117,11 @@ void vm_close(struct vm *vm)
 {
 	if (!vm)
 		return;
-	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
+	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++) {
 		for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 			probes_free(&vm->targets[i].sets[group]);
+		klasses_free(&vm->targets[i].klasses);
+	}
 	free(vm);
 }
 
@@ -207,6 +224,8 @@ void vm_forget(struct vm *vm, const struct process *p)
 
 	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 		probes_free(&t->sets[group]);
+	klasses_free(&t->klasses);
+	vm_drop_locks(vm, p->index);
 	*t = (struct vm_target){ .layout = { .epoch = epoch } };
 	vm_counts(vm, p->index, &t->before);
 }
@@ -215,10 +234,11 @@ void vm_forget(struct vm *vm, const struct process *p)
 
 void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct recording *rec)
 {
+	vm_show_objects(vm, p);
 	vm_keep_budgets(vm, d, p, rec);
 }
 
-void vm_finish(const struct vm *vm, const struct decoder *d, const struct process *p,
+void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
 	       struct recording *rec)
 {
 	static const char *const names[JVS_VM_COUNT_NR] = {
@@ -242,6 +262,7 @@ void vm_finish(const struct vm *vm, const struct decoder *d, const struct proces
 					 counts.values[group][i] - t->before.values[group][i]);
 		}
 	}
+	vm_tell_locks(vm, p, rec);
 	vm_tell_budgets(vm, d, p, rec);
 }
 
@@ -300,12 +321,13 @@ static const size_t sizes[] = {
 	[JVS_EVENT_GC_END] = sizeof(struct jvs_gc_end),
 	[JVS_EVENT_SAFEPOINT] = sizeof(struct jvs_safepoint),
 	[JVS_EVENT_VM_OPERATION] = sizeof(struct jvs_vm_operation),
+	[JVS_EVENT_LOCK] = sizeof(struct jvs_lock_event),
 };
 
 void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_t size)
 {
 	const struct jvs_event *event = data;
-	const struct process *p = &d->processes[event->target];
+	struct process *p = &d->processes[event->target];
 	struct vm_target *t;
 
 	if (size < sizes[event->kind]) {
@@ -319,6 +341,8 @@ void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_
 		take_safepoint(t, d, p, rec, data);
 	else if (event->kind == JVS_EVENT_VM_OPERATION)
 		take_operation(t, d, p, rec, data);
+	else if (event->kind == JVS_EVENT_LOCK)
+		vm_take_lock(t, d, p, rec, data);
 	else
 		vm_take_gc(t, d, p, rec, event);
 }

@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/jvs_lock.h"
 #include "bpf/jvs_vm.h"
 #include "live/budget.h"
+#include "live/klasses.h"
 #include "live/probes.h"
 #include "model/gc.h"
 
@@ -43,6 +45,8 @@ struct vm_target {
 	int64_t clock_ns;	/* CLOCK_MONOTONIC when the JVM's elapsed counter was 0 */
 	uint64_t clock_address; /* in the target; 0: not known */
 	struct jvs_vm_layout layout;
+	struct klasses klasses;
+	struct jvs_lock_control lock;	   /* klass_kind 0: how objects look is not known yet */
 	struct rec_vm_operation operation; /* the first at the safepoint that lasts; name 0: none */
 	struct jvs_vm_counts before;	   /* what the kernel counted for others in this place */
 };
@@ -55,6 +59,8 @@ struct vm {
 	double trap_ns;	     /* what a hit costs beside its program */
 	int counts_fd;
 	int layouts_fd;
+	int locks_fd;
+	int lock_sums_fd;
 	struct vm_target targets[JVS_MAX_TARGETS];
 };
 
@@ -83,7 +89,7 @@ bool vm_attached(const struct vm *vm, const struct process *p);
 void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct recording *rec);
 
 /* The counters so far. */
-void vm_finish(const struct vm *vm, const struct decoder *d, const struct process *p,
+void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
 	       struct recording *rec);
 
 /* The target runs another program, or its place is given to another. */

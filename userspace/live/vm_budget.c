@@ -17,6 +17,7 @@
 static const enum rec_probe_group probe_groups[JVS_VM_GROUP_NR] = {
 	[JVS_VM_GC] = REC_PROBES_GC,
 	[JVS_VM_SAFEPOINT] = REC_PROBES_SAFEPOINT,
+	[JVS_VM_LOCK] = REC_PROBES_LOCK,
 };
 
 void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out)
@@ -53,6 +54,8 @@ static void begin_epoch(struct vm *vm, const struct process *p)
 
 	t->layout.epoch++;
 	bpf_map_update_elem(vm->layouts_fd, &p->index, &t->layout, BPF_ANY);
+	t->lock.epoch = t->layout.epoch;
+	bpf_map_update_elem(vm->locks_fd, &p->index, &t->lock, BPF_ANY);
 }
 
 void vm_begin_budget(struct vm *vm, const struct process *p, enum jvs_vm_group group)

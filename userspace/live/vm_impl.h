@@ -20,6 +20,15 @@ void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out);
 void vm_take_gc(struct vm_target *t, const struct decoder *d, const struct process *p,
 		struct recording *rec, const struct jvs_event *event);
 
+/* vm_lock.c: lets the kernel know how objects look, as soon as they do. */
+void vm_show_objects(struct vm *vm, const struct process *p);
+void vm_take_lock(struct vm_target *t, struct decoder *d, struct process *p, struct recording *rec,
+		  const struct jvs_lock_event *event);
+/* What was shorter than the threshold, so far. */
+void vm_tell_locks(struct vm *vm, const struct process *p, struct recording *rec);
+/* The place is given to another. */
+void vm_drop_locks(const struct vm *vm, uint32_t target);
+
 /* vm_names.c: the JVM's own numbers, by its feature release; "" for one that is not known. */
 const char *vm_gc_name(int major, uint32_t number);
 const char *vm_gc_cause(int major, uint32_t number);

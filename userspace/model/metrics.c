@@ -37,6 +37,21 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.unit = "classes",
 		.help = "classes loaded that no rule ignores, by the stack that defined them",
 	},
+	[REC_LOCK_WAIT] = {
+		.name = "lock_wait",
+		.unit = "nanoseconds",
+		.help = "time waited for monitors that another thread had, by class of the object",
+	},
+	[REC_OBJECT_WAIT] = {
+		.name = "object_wait",
+		.unit = "nanoseconds",
+		.help = "time in Object.wait(), by class of the object",
+	},
+	[REC_PARK] = {
+		.name = "park",
+		.unit = "nanoseconds",
+		.help = "time in LockSupport.park(), by class of the blocker",
+	},
 };
 
 const struct rec_metric_info *rec_metric_info(enum rec_metric metric)

@@ -232,7 +232,7 @@ const char *rec_probe_group_name(enum rec_probe_group group)
 	static const char *const names[REC_PROBES_NR] = {
 		[REC_PROBES_NATIVE] = "native",	      [REC_PROBES_CLASS] = "class",
 		[REC_PROBES_MAPPING] = "mapping",     [REC_PROBES_GC] = "gc",
-		[REC_PROBES_SAFEPOINT] = "safepoint",
+		[REC_PROBES_SAFEPOINT] = "safepoint", [REC_PROBES_LOCK] = "lock",
 	};
 
 	return names[group];

@@ -130,6 +130,7 @@ enum rec_probe_group {
 	REC_PROBES_MAPPING, /* what the VM maps */
 	REC_PROBES_GC,
 	REC_PROBES_SAFEPOINT,
+	REC_PROBES_LOCK,
 	REC_PROBES_NR,
 };
 const char *rec_probe_group_name(enum rec_probe_group group);

@@ -207,6 +207,9 @@ enum rec_metric {
 	REC_VM_COMMITTED,
 	REC_THREAD_STACKS,
 	REC_CLASS_LOAD,
+	REC_LOCK_WAIT,
+	REC_OBJECT_WAIT,
+	REC_PARK,
 	REC_METRIC_NR,
 };
 struct rec_metric_info {
@@ -252,6 +255,9 @@ struct rec_sample {
 	struct rec_key key;
 	enum rec_thread_state state;
 	int64_t value; /* in the metric's unit */
+	/* of waits: the monitor, or what a parked thread is blocked by; 0: not known */
+	uint64_t address;
+	uint64_t timeout_ns; /* of waits: 0: there was none */
 };
 /* Off at first: without an output that needs them rows are not kept. */
 void rec_samples_keep(struct recording *rec, bool keep);

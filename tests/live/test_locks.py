@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that wait: for monitors, in Object.wait(), in LockSupport.park()."""
+from harness import expect
+from recording import total
+from suite import test
+
+# Metric: (class of what is waited for, method that waits).
+KINDS = {
+    "lock_wait": ("Waits$Guard", "Waits.enter"),
+    "object_wait": ("Waits$Signal", "Waits.await"),
+    "park": ("Waits$Blocker", "Waits.park"),
+}
+
+
+def check_kind(recording, metric, truth):
+    label, method = KINDS[metric]
+    count, value = truth
+    samples = [s for s in recording.samples(metric) if s.has(method)]
+    expect(count >= 20, "%s: the program waited %d times only" % (metric, count))
+    seen = total(samples)
+    labels = {s.label for s in samples}
+    # Who blocks a thread that has just started is not known yet.
+    expect(labels <= {label, None} and total(s for s in samples if s.label) >= 0.97 * seen,
+           "%s: for %s, not for %s" % (metric, labels, label))
+    # The last waits may end after the recording; some take a little longer than the program sees.
+    expect(0.98 * count <= seen <= count + 2, "%s: %d waits, %d in truth" % (metric, seen, count))
+    seen_ns = sum(s.value for s in samples)
+    expect(0.97 * value <= seen_ns <= 1.03 * value,
+           "%s: %.1f ms, %.1f in truth" % (metric, seen_ns / 1e6, value / 1e6))
+    expect(all(s.is_complete for s in samples), "%s: stacks are not complete" % metric)
+    return "%s %d of %d, %.1f %% of the time" % (metric, seen, count, 100 * seen_ns / value)
+
+
+FLAGS = {
+    "G1": ["-XX:+UseG1GC"],
+    "Serial": ["-XX:+UseSerialGC"],
+    "Parallel": ["-XX:+UseParallelGC"],
+    "ZGC": ["-XX:+UseZGC"],
+    "Shenandoah": ["-XX:+UseShenandoahGC"],
+    "interpreter": ["-Xint"],
+    "wide references": ["-XX:-UseCompressedOops"],
+    "wide classes": ["-XX:-UseCompressedClassPointers"],
+    "compact headers": ["-XX:+UnlockExperimentalVMOptions", "-XX:+UseCompactObjectHeaders"],
+}
+
+
+@test("waits for locks", quick=("all", ["G1"]), params={
+    name: {"flags": flags} for name, flags in FLAGS.items()}, jdks=["G1"])
+def locks(run, flags):
+    jvm = run.java("Waits", 5, flags=flags, wait=True, hold=1)
+    recording, truth = run.record_all(jvm, "-e", "lock")
+    for metric in KINDS:
+        run.note(check_kind(recording, metric, truth[metric]))

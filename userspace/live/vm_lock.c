@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <bpf/bpf.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "jvm/jvm.h"
+#include "live/decode.h"
+#include "live/process.h"
+#include "live/vm_impl.h"
+#include "model/recording.h"
+#include "target/target.h"
+
+/* Threads that wait: for monitors, in Object.wait(), in LockSupport.park(). */
+
+#define THRESHOLD_NS   10000000 /* of the JDK's own profile settings */
+#define MONITOR_OBJECT 8	/* ObjectMonitor::_object, behind the displaced header: 8 to 28 */
+
+static const enum rec_metric metrics[JVS_LOCK_OPS] = {
+	[JVS_LOCK_ENTER] = REC_LOCK_WAIT,
+	[JVS_LOCK_WAIT] = REC_OBJECT_WAIT,
+	[JVS_LOCK_PARK] = REC_PARK,
+};
+
+void vm_show_objects(struct vm *vm, const struct process *p)
+{
+	struct vm_target *t = &vm->targets[p->index];
+	struct jvs_object_layout objects;
+
+	if (!(vm->groups & 1u << JVS_VM_LOCK) || !p->jvm || t->lock.objects.klass_kind ||
+	    jvm_object_layout(p->jvm, &objects))
+		return;
+	t->lock = (struct jvs_lock_control){ .objects = objects,
+					     .threshold_ns = THRESHOLD_NS,
+					     .monitor_object = MONITOR_OBJECT,
+					     .epoch = t->layout.epoch };
+	bpf_map_update_elem(vm->locks_fd, &p->index, &t->lock, BPF_ANY);
+}
+
+void vm_take_lock(struct vm_target *t, struct decoder *d, struct process *p, struct recording *rec,
+		  const struct jvs_lock_event *event)
+{
+	struct rec_sample sample = { .time_ns = d->epoch_ns + (int64_t)event->start_ns,
+				     .key = { .jvm = p->rec_jvm },
+				     .state = REC_STATE_BLOCKED,
+				     .value = (int64_t)(event->event.time_ns - event->start_ns),
+				     .address = event->address };
+
+	if (event->op >= JVS_LOCK_OPS) {
+		d->bad_records++;
+		return;
+	}
+	if (event->timeout != JVS_LOCK_NO_TIMEOUT)
+		sample.timeout_ns = event->timeout;
+	sample.key.metric = metrics[event->op];
+	sample.key.label = klasses_name(&t->klasses, p, rec, event->klass);
+	sample.key.thread = decode_thread(p, rec, &event->event);
+	if (event->stack)
+		decode_stack(d, event->stack, &sample.key.stack);
+	rec_add(rec, &sample.key, 1, sample.value);
+	rec_sample(rec, &sample);
+}
+
+/* ---- what was shorter */
+
+/* A stack of one mark: how long it took to be worth a stack of its own. */
+static uint32_t short_stack(struct recording *rec)
+{
+	static const char text[] = "[shorter than 10 ms]";
+	const struct rec_method method = { .name = rec_string(rec, text, sizeof(text) - 1) };
+	const struct rec_frame frame = {
+		.method = rec_method(rec, &method), .kind = REC_FRAME_STUB, .line = -1, .bci = -1
+	};
+	uint32_t id = rec_frame(rec, &frame);
+
+	return rec_stack(rec, &id, 1, REC_STACK_COMPLETE);
+}
+
+typedef void sum_fn(const struct jvs_lock_key *key, void *ctx);
+
+static void each_sum(const struct vm *vm, uint32_t target, sum_fn *do_sum, void *ctx)
+{
+	struct jvs_lock_key key, next;
+	const void *before = NULL;
+
+	for (uint32_t n = 0; n <= JVS_LOCK_SUMS; n++) {
+		int err = bpf_map_get_next_key(vm->lock_sums_fd, before, &next);
+
+		/* Not before the key behind it is known. */
+		if (before && key.target == target)
+			do_sum(&key, ctx);
+		if (err)
+			return;
+		key = next;
+		before = &key;
+	}
+}
+
+struct telling {
+	struct vm *vm;
+	const struct process *p;
+	struct recording *rec;
+	uint32_t stack;
+};
+
+/* What came since it was told last; then the kernel counts anew. */
+static void tell_sum(const struct jvs_lock_key *key, void *ctx)
+{
+	struct telling *telling = ctx;
+	struct vm_target *t = &telling->vm->targets[telling->p->index];
+	struct rec_key to = { .jvm = telling->p->rec_jvm, .stack = telling->stack };
+	struct jvs_lock_sum sum;
+
+	if (key->op >= JVS_LOCK_OPS ||
+	    bpf_map_lookup_and_delete_elem(telling->vm->lock_sums_fd, key, &sum))
+		return;
+	to.metric = metrics[key->op];
+	to.label = klasses_name(&t->klasses, telling->p, telling->rec, key->klass);
+	rec_add(telling->rec, &to, (int64_t)sum.count, (int64_t)sum.ns);
+}
+
+void vm_tell_locks(struct vm *vm, const struct process *p, struct recording *rec)
+{
+	struct telling telling = { vm, p, rec, 0 };
+
+	if (!(vm->groups & 1u << JVS_VM_LOCK))
+		return;
+	telling.stack = short_stack(rec);
+	each_sum(vm, p->index, tell_sum, &telling);
+}
+
+static void drop_sum(const struct jvs_lock_key *key, void *ctx)
+{
+	const int *map_fd = ctx;
+
+	bpf_map_delete_elem(*map_fd, key);
+}
+
+void vm_drop_locks(const struct vm *vm, uint32_t target)
+{
+	int map_fd = vm->lock_sums_fd;
+
+	each_sum(vm, target, drop_sum, &map_fd);
+}
