@@ -348,6 +348,11 @@ enum jvs_event_kind {
 	JVS_EVENT_SAFEPOINT = 64,
 	JVS_EVENT_VM_OPERATION = 65,
 	JVS_EVENT_LOCK = 72, /* jvs_lock.h */
+	/* jvs_runtime.h */
+	JVS_EVENT_THREAD = 73,
+	JVS_EVENT_COMPILATION = 74,
+	JVS_EVENT_TRAP = 75,
+	JVS_EVENT_EXCEPTION = 76,
 };
 
 /* First member of every record. */

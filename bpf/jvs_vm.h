@@ -13,7 +13,10 @@
 #define JVS_VM_GROUP_LIST(X)      \
 	X(GC, "gc")               \
 	X(SAFEPOINT, "safepoint") \
-	X(LOCK, "lock")
+	X(LOCK, "lock")           \
+	X(THREAD, "thread")       \
+	X(JIT, "jit")             \
+	X(EXCEPTION, "exception")
 
 enum jvs_vm_group {
 #define X(name, text) JVS_VM_##name,
@@ -44,6 +47,14 @@ enum jvs_vm_site {
 	JVS_VM_LOCK_ENTER = JVS_VM_SITE(LOCK, 0),
 	JVS_VM_LOCK_WAIT = JVS_VM_SITE(LOCK, 1), /* wait(milliseconds, ...) */
 	JVS_VM_LOCK_PARK = JVS_VM_SITE(LOCK, 2),
+
+	/* jvs_runtime.h */
+	JVS_VM_THREAD_STARTS = JVS_VM_SITE(THREAD, 0), /* Thread::start(Thread), by its parent */
+	JVS_VM_THREAD_RUNS = JVS_VM_SITE(THREAD, 1),   /* JavaThread::run() */
+	JVS_VM_THREAD_EXITS = JVS_VM_SITE(THREAD, 2),  /* JavaThread::exit(...) */
+	JVS_VM_COMPILE = JVS_VM_SITE(JIT, 0), /* CompileBroker::invoke_compiler_on_method(task) */
+	JVS_VM_TRAP = JVS_VM_SITE(JIT, 1),    /* uncommon_trap_inner(thread, request) */
+	JVS_VM_EXCEPTION_FILL = JVS_VM_SITE(EXCEPTION, 0), /* JVM_FillInStackTrace(env, handle) */
 };
 
 /* Cookie of a probe: the place, and for a USDT probe the number of its first argument's register.
@@ -134,7 +145,7 @@ struct jvs_vm_layout {
 	__u32 phase_type;
 	__u32 op_caller; /* VM_Operation::_calling_thread */
 	__u32 epoch;	 /* of the links: what a thread began in another was not seen to end */
-	__u32 pad;
+	__u32 no_stacks; /* bits: groups that have to do without, for their cost */
 };
 _Static_assert(sizeof(struct jvs_vm_layout) == 48, "no holes");
 

@@ -69,6 +69,12 @@ static __always_inline int on_call(struct jvs_vm_call *call)
 		return jvs_vm_safepoint(call);
 	case JVS_VM_LOCK:
 		return jvs_vm_lock(call);
+	case JVS_VM_THREAD:
+		return jvs_vm_thread(call);
+	case JVS_VM_JIT:
+		return jvs_vm_jit(call);
+	case JVS_VM_EXCEPTION:
+		return jvs_vm_exception(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -80,6 +86,8 @@ static __always_inline int on_call_return(struct jvs_vm_call *call)
 		return jvs_vm_safepoint_return(call);
 	case JVS_VM_LOCK:
 		return jvs_vm_lock_return(call);
+	case JVS_VM_JIT:
+		return jvs_vm_jit_return(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -89,15 +97,24 @@ static __always_inline int on_stack(struct jvs_vm_call *call)
 	switch (call->site >> JVS_VM_SITE_BITS) {
 	case JVS_VM_LOCK:
 		return jvs_vm_lock_stack(call);
+	case JVS_VM_THREAD:
+	case JVS_VM_JIT:
+	case JVS_VM_EXCEPTION:
+		return jvs_vm_runtime_stack(call);
 	}
 	return JVS_VM_NOTHING;
 }
 
 static __always_inline void take_stack(struct jvs_vm_call *call, const struct jvs_target *t)
 {
+	const struct jvs_vm_layout *layout = bpf_map_lookup_elem(&jvs_vm_layouts, &call->target);
 	__u32 group = call->site >> JVS_VM_SITE_BITS;
 	enum jvs_captured how;
 
+	if (layout && layout->no_stacks >> (group & 31) & 1) {
+		call->stack = 0;
+		return;
+	}
 	call->stack = jvs_capture_at_probe(call->target, t, &how);
 	if (how == JVS_CAPTURED_NOT)
 		jvs_vm_count(call->target, group, JVS_VM_COUNT_NO_STACK, 1);

@@ -61,6 +61,11 @@ int jvs_vm_safepoint_return(struct jvs_vm_call *call);
 int jvs_vm_lock(struct jvs_vm_call *call);
 int jvs_vm_lock_return(struct jvs_vm_call *call);
 int jvs_vm_lock_stack(struct jvs_vm_call *call);
+int jvs_vm_thread(struct jvs_vm_call *call);
+int jvs_vm_jit(struct jvs_vm_call *call);
+int jvs_vm_jit_return(struct jvs_vm_call *call);
+int jvs_vm_exception(struct jvs_vm_call *call);
+int jvs_vm_runtime_stack(struct jvs_vm_call *call); /* of all three */
 
 static __always_inline void jvs_vm_fill(struct jvs_event *event, __u32 kind,
 					const struct jvs_vm_call *call)

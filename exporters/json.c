@@ -10,6 +10,7 @@
 #include "exporters/json_gc.h"
 #include "exporters/json_ledger.h"
 #include "exporters/json_native.h"
+#include "exporters/json_runtime.h"
 #include "exporters/json_stream.h"
 #include "model/native.h"
 
@@ -536,6 +537,7 @@ static void write_document(struct document *doc)
 	write_filter(doc);
 	json_classes(&doc->json, doc->rec);
 	json_gc(&doc->json, doc->rec);
+	json_runtime(&doc->json, doc->rec);
 	write_native(doc);
 	json_budget(&doc->json, doc->rec);
 	json_timeline(&doc->json, doc->rec);

@@ -23,6 +23,9 @@ static const struct {
 	{ "gc", LIVE_EVENT_GC },
 	{ "safepoint", LIVE_EVENT_SAFEPOINT },
 	{ "lock", LIVE_EVENT_LOCK },
+	{ "thread", LIVE_EVENT_THREAD },
+	{ "jit", LIVE_EVENT_JIT },
+	{ "exception", LIVE_EVENT_EXCEPTION },
 	{ "counter", LIVE_EVENT_COUNTER },
 	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_VM |
 			 LIVE_EVENT_COUNTER },

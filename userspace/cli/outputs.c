@@ -58,6 +58,8 @@ static unsigned int events_of(enum rec_metric metric)
 		[REC_LOCK_WAIT] = LIVE_EVENT_LOCK,
 		[REC_OBJECT_WAIT] = LIVE_EVENT_LOCK,
 		[REC_PARK] = LIVE_EVENT_LOCK,
+		[REC_EXCEPTION] = LIVE_EVENT_EXCEPTION,
+		[REC_DEOPTIMIZATION] = LIVE_EVENT_JIT,
 	};
 
 	return events[metric];

@@ -292,6 +292,21 @@ int jvm_object_layout(const struct jvm *jvm, struct jvs_object_layout *out)
 	return objects_layout(jvm->target, &jvm->hotspot, jvm->major, jvm->gc_name, out);
 }
 
+int jvm_task_layout(const struct jvm *jvm, struct jvm_task_layout *out)
+{
+	const struct fields *f = &jvm->hotspot.field;
+
+	if (!field_exists(f->task_method) || !field_exists(f->task_id))
+		return -ENOENT;
+	*out = (struct jvm_task_layout){ .method = (uint32_t)f->task_method.at,
+					 .id = (uint32_t)f->task_id.at,
+					 .level = (uint32_t)f->task_level.at,
+					 .osr_bci = (uint32_t)f->task_osr_bci.at,
+					 .inlined = (uint32_t)f->task_inlined.at,
+					 .const_method = (uint32_t)f->method_const_method.at };
+	return 0;
+}
+
 uint32_t jvm_thread_state(const struct jvm *jvm, uint32_t raw)
 {
 	return layout_thread_state(&jvm->hotspot, raw);

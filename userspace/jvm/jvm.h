@@ -175,6 +175,13 @@ int jvm_class_layout(const struct jvm *jvm, struct jvs_class_layout *out);
 /* How objects and references to them are kept: see objects.h. */
 int jvm_object_layout(const struct jvm *jvm, struct jvs_object_layout *out);
 
+/* Where a CompileTask says what is compiled. -ENOENT: this JVM does not show it. */
+struct jvm_task_layout {
+	uint32_t method, id, level, osr_bci, inlined;
+	uint32_t const_method; /* Method::_constMethod */
+};
+int jvm_task_layout(const struct jvm *jvm, struct jvm_task_layout *out);
+
 /* Bytes of memory the caches hold. */
 size_t jvm_memory(const struct jvm *jvm);
 

@@ -180,6 +180,12 @@ static const struct rule rules[] = {
 	{ AT(z_offset_mask), OPTIONAL, { "ZGlobalsForVMStructs::_ZAddressOffsetMask" } },
 	{ AT(z_load_shift), OPTIONAL, { "ZGlobalsForVMStructs::_ZPointerLoadShift" } },
 
+	{ AT(task_method), OPTIONAL, { "CompileTask::_method" } },
+	{ AT(task_id), OPTIONAL, { "CompileTask::_compile_id" } },
+	{ AT(task_level), OPTIONAL, { "CompileTask::_comp_level" } },
+	{ AT(task_osr_bci), OPTIONAL, { "CompileTask::_osr_bci" } },
+	{ AT(task_inlined), OPTIONAL, { "CompileTask::_num_inlined_bytecodes" } },
+
 	{ AT(java_command), OPTIONAL, { "Arguments::_java_command" } },
 	{ AT(jvm_args), OPTIONAL, { "Arguments::_jvm_args_array" } },
 	{ AT(jvm_arg_count), OPTIONAL, { "Arguments::_num_jvm_args" } },

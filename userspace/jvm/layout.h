@@ -169,6 +169,13 @@ struct fields {
 	struct field z_offset_mask;
 	struct field z_load_shift; /* 21+ */
 
+	/* CompileTask */
+	struct field task_method;
+	struct field task_id;
+	struct field task_level;
+	struct field task_osr_bci;
+	struct field task_inlined;
+
 	/* how it was started */
 	struct field java_command;  /* static, char*: main class and its arguments */
 	struct field jvm_args;	    /* static, char**: options, in order */

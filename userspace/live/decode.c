@@ -344,6 +344,10 @@ static const handler handlers[] = {
 	[JVS_EVENT_SAFEPOINT] = vm_decode,
 	[JVS_EVENT_VM_OPERATION] = vm_decode,
 	[JVS_EVENT_LOCK] = vm_decode,
+	[JVS_EVENT_THREAD] = vm_decode,
+	[JVS_EVENT_COMPILATION] = vm_decode,
+	[JVS_EVENT_TRAP] = vm_decode,
+	[JVS_EVENT_EXCEPTION] = vm_decode,
 };
 
 void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size)

@@ -34,9 +34,14 @@ enum live_event {
 	LIVE_EVENT_GC = 32,	   /* collections and their pauses */
 	LIVE_EVENT_SAFEPOINT = 64, /* safepoints and VM operations */
 	LIVE_EVENT_LOCK = 128,	   /* threads that wait for monitors, in wait() and park() */
+	LIVE_EVENT_THREAD = 256,   /* threads that start and end */
+	LIVE_EVENT_JIT = 512,	   /* compilations and deoptimizations */
+	LIVE_EVENT_EXCEPTION = 1024,
 };
 /* Those that come from probes. */
-#define LIVE_EVENT_VM	  (LIVE_EVENT_GC | LIVE_EVENT_SAFEPOINT | LIVE_EVENT_LOCK) /* see vm.h */
+#define LIVE_EVENT_VM                                                                 \
+	(LIVE_EVENT_GC | LIVE_EVENT_SAFEPOINT | LIVE_EVENT_LOCK | LIVE_EVENT_THREAD | \
+	 LIVE_EVENT_JIT | LIVE_EVENT_EXCEPTION) /* see vm.h */
 #define LIVE_EVENT_PROBES (LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC | LIVE_EVENT_CLASS | LIVE_EVENT_VM)
 
 struct live_options {

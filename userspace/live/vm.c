@@ -45,12 +45,32 @@ static const struct probe safepoint_probes[] = {
 static const struct probe lock_probes[] = {
 	{ "_ZN13ObjectMonitor5enterEP10JavaThread", PROBE_CALL, JVS_VM_LOCK_ENTER },
 	{ "_ZN13ObjectMonitor5enterEP6Thread", PROBE_CALL, JVS_VM_LOCK_ENTER },
+	{ "_ZN13ObjectMonitor5enterEP10JavaThreadb", PROBE_CALL, JVS_VM_LOCK_ENTER },
 	{ "_ZN13ObjectMonitor26enter_with_contention_markEP10JavaThread"
 	  "R27ObjectMonitorContentionMark",
+	  PROBE_CALL, JVS_VM_LOCK_ENTER },
+	{ "_ZN13ObjectMonitor26enter_with_contention_markEP10JavaThread"
+	  "R27ObjectMonitorContentionMarkb",
 	  PROBE_CALL, JVS_VM_LOCK_ENTER },
 	{ "_ZN13ObjectMonitor4waitElbP10JavaThread", PROBE_CALL, JVS_VM_LOCK_WAIT },
 	{ "_ZN13ObjectMonitor4waitElbP6Thread", PROBE_CALL, JVS_VM_LOCK_WAIT },
 	{ "_ZN6Parker4parkEbl", PROBE_CALL, JVS_VM_LOCK_PARK },
+};
+
+static const struct probe thread_probes[] = {
+	{ "_ZN6Thread5startEPS_", PROBE_ENTRY, JVS_VM_THREAD_STARTS },
+	{ "_ZN10JavaThread3runEv", PROBE_ENTRY, JVS_VM_THREAD_RUNS },
+	{ "_ZN10JavaThread4exitEbNS_8ExitTypeE", PROBE_ENTRY, JVS_VM_THREAD_EXITS },
+};
+
+static const struct probe jit_probes[] = {
+	{ "_ZN13CompileBroker25invoke_compiler_on_methodEP11CompileTask", PROBE_CALL,
+	  JVS_VM_COMPILE },
+	{ "_ZN14Deoptimization19uncommon_trap_innerEP10JavaThreadi", PROBE_ENTRY, JVS_VM_TRAP },
+};
+
+static const struct probe exception_probes[] = {
+	{ "JVM_FillInStackTrace", PROBE_ENTRY, JVS_VM_EXCEPTION_FILL },
 };
 
 #define PROBES(table) (table), sizeof(table) / sizeof((table)[0])
@@ -66,12 +86,19 @@ static const struct {
 	[JVS_VM_SAFEPOINT] = { "safepoint", LIVE_EVENT_SAFEPOINT, "safepoints",
 			       PROBES(safepoint_probes) },
 	[JVS_VM_LOCK] = { "lock", LIVE_EVENT_LOCK, "waits for locks", PROBES(lock_probes) },
+	[JVS_VM_THREAD] = { "thread", LIVE_EVENT_THREAD, "starts of threads",
+			    PROBES(thread_probes) },
+	[JVS_VM_JIT] = { "jit", LIVE_EVENT_JIT, "compilations", PROBES(jit_probes) },
+	[JVS_VM_EXCEPTION] = { "exception", LIVE_EVENT_EXCEPTION, "exceptions",
+			       PROBES(exception_probes) },
 };
 
 /* ---- loading */
 
-static const char *const maps[] = { "jvs_vm_counts",	 "jvs_vm_layouts", "jvs_vm_threads",
-				    "jvs_lock_controls", "jvs_lock_sums",  "jvs_lock_threads" };
+static const char *const maps[] = { "jvs_vm_counts",	    "jvs_vm_layouts",
+				    "jvs_vm_threads",	    "jvs_lock_controls",
+				    "jvs_lock_sums",	    "jvs_lock_threads",
+				    "jvs_runtime_controls", "jvs_runtime_threads" };
 
 int vm_choose(struct bpf_object *object, unsigned int events)
 {
@@ -99,6 +126,7 @@ int vm_open(struct bpf_object *object, unsigned int events, double max_overhead,
 	vm->layouts_fd = bpf_object__find_map_fd_by_name(object, "jvs_vm_layouts");
 	vm->locks_fd = bpf_object__find_map_fd_by_name(object, "jvs_lock_controls");
 	vm->lock_sums_fd = bpf_object__find_map_fd_by_name(object, "jvs_lock_sums");
+	vm->runtime_fd = bpf_object__find_map_fd_by_name(object, "jvs_runtime_controls");
 	vm->trap_ns = probes_trap_ns(object, GROUP, vm->links);
 	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 		vm->groups |= groups[group].event & events ? 1u << group : 0;
@@ -156,6 +184,7 @@ static void show_layout(struct vm *vm, const struct process *p, struct image *im
 	};
 	bpf_map_update_elem(vm->layouts_fd, &p->index, &t->layout, BPF_ANY);
 	t->clock_address = variable(image, bias, "_ZL18initial_time_count");
+	vm_find_trap_names(t, image, bias);
 }
 
 /* What of a group the libjvm does not have, in one line. */
@@ -322,6 +351,10 @@ static const size_t sizes[] = {
 	[JVS_EVENT_SAFEPOINT] = sizeof(struct jvs_safepoint),
 	[JVS_EVENT_VM_OPERATION] = sizeof(struct jvs_vm_operation),
 	[JVS_EVENT_LOCK] = sizeof(struct jvs_lock_event),
+	[JVS_EVENT_THREAD] = sizeof(struct jvs_thread_event),
+	[JVS_EVENT_COMPILATION] = sizeof(struct jvs_compilation),
+	[JVS_EVENT_TRAP] = sizeof(struct jvs_trap),
+	[JVS_EVENT_EXCEPTION] = sizeof(struct jvs_exception),
 };
 
 void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_t size)
@@ -343,6 +376,8 @@ void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_
 		take_operation(t, d, p, rec, data);
 	else if (event->kind == JVS_EVENT_LOCK)
 		vm_take_lock(t, d, p, rec, data);
+	else if (event->kind >= JVS_EVENT_THREAD)
+		vm_take_runtime(t, d, p, rec, data);
 	else
 		vm_take_gc(t, d, p, rec, event);
 }

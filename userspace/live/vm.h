@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "bpf/jvs_lock.h"
+#include "bpf/jvs_runtime.h"
 #include "bpf/jvs_vm.h"
 #include "live/budget.h"
 #include "live/klasses.h"
@@ -35,6 +36,17 @@ struct vm_collection {
 };
 #define VM_COLLECTIONS 4 /* at once; the oldest gives way */
 
+/* Threads that were told to start, and have not yet run: the newest. */
+#define VM_STARTING 64
+struct vm_start {
+	uint64_t thread; /* Thread*; 0: free */
+	uint32_t parent, stack;
+};
+struct vm_starting {
+	struct vm_start items[VM_STARTING];
+	uint32_t next;
+};
+
 struct vm_target {
 	struct probe_set sets[JVS_VM_GROUP_NR];
 	struct probe_budget budgets[JVS_VM_GROUP_NR];
@@ -46,7 +58,11 @@ struct vm_target {
 	uint64_t clock_address; /* in the target; 0: not known */
 	struct jvs_vm_layout layout;
 	struct klasses klasses;
-	struct jvs_lock_control lock;	   /* klass_kind 0: how objects look is not known yet */
+	struct vm_starting starting;
+	struct jvs_lock_control lock;	    /* klass_kind 0: how objects look is not known yet */
+	struct jvs_runtime_control runtime; /* ready 0: not known yet */
+	uint64_t trap_names[2]; /* in the target: of reasons, of actions; 0: not known */
+	uint32_t trap_name_counts[2];
 	struct rec_vm_operation operation; /* the first at the safepoint that lasts; name 0: none */
 	struct jvs_vm_counts before;	   /* what the kernel counted for others in this place */
 };
@@ -61,6 +77,7 @@ struct vm {
 	int layouts_fd;
 	int locks_fd;
 	int lock_sums_fd;
+	int runtime_fd;
 	struct vm_target targets[JVS_MAX_TARGETS];
 };
 

@@ -15,9 +15,9 @@
  */
 
 static const enum rec_probe_group probe_groups[JVS_VM_GROUP_NR] = {
-	[JVS_VM_GC] = REC_PROBES_GC,
-	[JVS_VM_SAFEPOINT] = REC_PROBES_SAFEPOINT,
-	[JVS_VM_LOCK] = REC_PROBES_LOCK,
+	[JVS_VM_GC] = REC_PROBES_GC,	 [JVS_VM_SAFEPOINT] = REC_PROBES_SAFEPOINT,
+	[JVS_VM_LOCK] = REC_PROBES_LOCK, [JVS_VM_THREAD] = REC_PROBES_THREAD,
+	[JVS_VM_JIT] = REC_PROBES_JIT,	 [JVS_VM_EXCEPTION] = REC_PROBES_EXCEPTION,
 };
 
 void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out)
@@ -56,6 +56,19 @@ static void begin_epoch(struct vm *vm, const struct process *p)
 	bpf_map_update_elem(vm->layouts_fd, &p->index, &t->layout, BPF_ANY);
 	t->lock.epoch = t->layout.epoch;
 	bpf_map_update_elem(vm->locks_fd, &p->index, &t->lock, BPF_ANY);
+}
+
+/* In all states but exact there are no stacks. */
+static void want_stacks(struct vm *vm, const struct process *p, int group)
+{
+	struct vm_target *t = &vm->targets[p->index];
+	bool none = t->budgets[group].governor.state != REC_NATIVE_EXACT;
+	uint32_t bit = 1u << group;
+
+	if (none == !!(t->layout.no_stacks & bit))
+		return;
+	t->layout.no_stacks ^= bit;
+	bpf_map_update_elem(vm->layouts_fd, &p->index, &t->layout, BPF_ANY);
 }
 
 void vm_begin_budget(struct vm *vm, const struct process *p, enum jvs_vm_group group)
@@ -102,6 +115,7 @@ void vm_keep_budgets(struct vm *vm, const struct decoder *d, struct process *p,
 		/* The budget is one: what other groups use of it is not there for this. */
 		cost_ns += budget_look(&t->budgets[group], p, &input, p->class_cost_ns + cost_ns);
 		keep_budget(vm, d, p, rec, group);
+		want_stacks(vm, p, group);
 		if (t->sets[group].attached != t->budgets[group].governor.attached)
 			begin_epoch(vm, p);
 		probes_want(&t->sets[group], t->budgets[group].governor.attached);

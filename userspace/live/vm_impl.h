@@ -29,6 +29,13 @@ void vm_tell_locks(struct vm *vm, const struct process *p, struct recording *rec
 /* The place is given to another. */
 void vm_drop_locks(const struct vm *vm, uint32_t target);
 
+/* vm_runtime.c: where names of reasons and actions are. */
+void vm_find_trap_names(struct vm_target *t, struct image *image, uint64_t bias);
+void vm_show_runtime(struct vm *vm, const struct process *p,
+		     const struct jvs_object_layout *objects);
+void vm_take_runtime(struct vm_target *t, struct decoder *d, struct process *p,
+		     struct recording *rec, const struct jvs_event *event);
+
 /* vm_names.c: the JVM's own numbers, by its feature release; "" for one that is not known. */
 const char *vm_gc_name(int major, uint32_t number);
 const char *vm_gc_cause(int major, uint32_t number);

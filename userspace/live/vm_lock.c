@@ -12,6 +12,9 @@
 
 /* Threads that wait: for monitors, in Object.wait(), in LockSupport.park(). */
 
+/* Groups that look at Java objects. */
+#define WITH_OBJECTS (1u << JVS_VM_LOCK | 1u << JVS_VM_EXCEPTION | 1u << JVS_VM_JIT)
+
 #define THRESHOLD_NS   10000000 /* of the JDK's own profile settings */
 #define MONITOR_OBJECT 8	/* ObjectMonitor::_object, behind the displaced header: 8 to 28 */
 
@@ -26,9 +29,10 @@ void vm_show_objects(struct vm *vm, const struct process *p)
 	struct vm_target *t = &vm->targets[p->index];
 	struct jvs_object_layout objects;
 
-	if (!(vm->groups & 1u << JVS_VM_LOCK) || !p->jvm || t->lock.objects.klass_kind ||
+	if (!(vm->groups & WITH_OBJECTS) || !p->jvm || t->lock.objects.klass_kind ||
 	    jvm_object_layout(p->jvm, &objects))
 		return;
+	vm_show_runtime(vm, p, &objects);
 	t->lock = (struct jvs_lock_control){ .objects = objects,
 					     .threshold_ns = THRESHOLD_NS,
 					     .monitor_object = MONITOR_OBJECT,

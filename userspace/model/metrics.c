@@ -52,6 +52,16 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.unit = "nanoseconds",
 		.help = "time in LockSupport.park(), by class of the blocker",
 	},
+	[REC_EXCEPTION] = {
+		.name = "exception",
+		.unit = "exceptions",
+		.help = "exceptions made with a stack trace, by class",
+	},
+	[REC_DEOPTIMIZATION] = {
+		.name = "deoptimization",
+		.unit = "deoptimizations",
+		.help = "compiled code that gave up, by reason and what was done",
+	},
 };
 
 const struct rec_metric_info *rec_metric_info(enum rec_metric metric)

@@ -233,6 +233,8 @@ const char *rec_probe_group_name(enum rec_probe_group group)
 		[REC_PROBES_NATIVE] = "native",	      [REC_PROBES_CLASS] = "class",
 		[REC_PROBES_MAPPING] = "mapping",     [REC_PROBES_GC] = "gc",
 		[REC_PROBES_SAFEPOINT] = "safepoint", [REC_PROBES_LOCK] = "lock",
+		[REC_PROBES_THREAD] = "thread",	      [REC_PROBES_JIT] = "jit",
+		[REC_PROBES_EXCEPTION] = "exception",
 	};
 
 	return names[group];

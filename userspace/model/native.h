@@ -131,6 +131,9 @@ enum rec_probe_group {
 	REC_PROBES_GC,
 	REC_PROBES_SAFEPOINT,
 	REC_PROBES_LOCK,
+	REC_PROBES_THREAD,
+	REC_PROBES_JIT,
+	REC_PROBES_EXCEPTION,
 	REC_PROBES_NR,
 };
 const char *rec_probe_group_name(enum rec_probe_group group);

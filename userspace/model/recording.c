@@ -9,6 +9,7 @@
 #include "model/gc.h"
 #include "model/native.h"
 #include "model/recording_impl.h"
+#include "model/runtime.h"
 
 #define FIRST_CAPACITY 64
 
@@ -71,6 +72,7 @@ void rec_free(struct recording *rec)
 	free(rec->quality);
 	rec_classes_free(rec->classes);
 	rec_gc_free(rec->gc);
+	rec_runtime_free(rec->runtime);
 	rec_native_free(rec->native);
 	rec_ledgers_free(rec);
 	rec_series_free(rec);

@@ -210,6 +210,8 @@ enum rec_metric {
 	REC_LOCK_WAIT,
 	REC_OBJECT_WAIT,
 	REC_PARK,
+	REC_EXCEPTION,
+	REC_DEOPTIMIZATION,
 	REC_METRIC_NR,
 };
 struct rec_metric_info {

@@ -6,6 +6,7 @@
 #include "model/classes.h"
 #include "model/native.h"
 #include "model/recording_impl.h"
+#include "model/runtime.h"
 
 #define DROPPED UINT32_MAX
 
@@ -129,6 +130,19 @@ static uint32_t change_stack(uint32_t stack, void *ctx)
 	return e->stacks[stack] == DROPPED ? 0 : e->stacks[stack];
 }
 
+static uint32_t make_method(uint32_t method, void *ctx)
+{
+	new_method(ctx, method);
+	return method;
+}
+
+static uint32_t change_method(uint32_t method, void *ctx)
+{
+	const struct edit *e = ctx;
+
+	return e->methods[method];
+}
+
 static int add_all(struct edit *e)
 {
 	const struct rec_sample *samples;
@@ -144,6 +158,8 @@ static int add_all(struct edit *e)
 		add_sample(e, &samples[i]);
 	rec_classes_each_stack(e->from, make_stack, e);
 	rec_native_each_stack(e->from, make_stack, e);
+	rec_runtime_each_stack(e->from, make_stack, e);
+	rec_runtime_each_method(e->from, make_method, e);
 	return rec_error(e->to);
 }
 
@@ -187,6 +203,8 @@ int rec_edit_stacks(struct recording *rec, rec_edit_fn *edit, void *ctx)
 	if (!err) {
 		rec_classes_each_stack(rec, change_stack, &e);
 		rec_native_each_stack(rec, change_stack, &e);
+		rec_runtime_each_stack(rec, change_stack, &e);
+		rec_runtime_each_method(rec, change_method, &e);
 		take_tables(rec, e.to);
 	}
 	rec_free(e.to);

@@ -83,6 +83,8 @@ struct recording {
 
 	struct rec_gc *gc; /* owned; NULL: none were looked for. See gc.h */
 
+	struct rec_runtime *runtime; /* owned; NULL: nothing of it was seen. See runtime.h */
+
 	struct rec_quality_row *quality; /* owned, and so is each name */
 	uint32_t quality_count;
 	uint32_t quality_capacity;
