@@ -15,7 +15,7 @@ static __always_inline void unread(const struct jvs_vm_call *call)
 
 static __always_inline void gc_start(const struct jvs_vm_call *call)
 {
-	const struct jvs_vm_layout *layout = bpf_map_lookup_elem(&jvs_vm_layouts, &call->target);
+	const struct jvs_vm_layout *layout = jvs_vm_layout_of(call);
 	struct jvs_gc_start record = { .tracer = call->args[0], .cause = call->args[1] };
 
 	jvs_vm_fill(&record.event, JVS_EVENT_GC_START, call);
@@ -60,7 +60,7 @@ static __attribute__((noinline)) int gc_phase(struct jvs_gc_phase *record, __u64
 
 static __always_inline void gc_phases(const struct jvs_vm_call *call)
 {
-	const struct jvs_vm_layout *layout = bpf_map_lookup_elem(&jvs_vm_layouts, &call->target);
+	const struct jvs_vm_layout *layout = jvs_vm_layout_of(call);
 	struct jvs_gc_phase record = { .tracer = call->args[0] };
 	__u64 array = 0, data = 0;
 	__u32 count = 0;

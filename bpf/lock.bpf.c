@@ -47,6 +47,13 @@ struct {
 	__type(value, struct jvs_lock_thread);
 } jvs_lock_threads SEC(".maps");
 
+static __always_inline struct jvs_lock_control *control_of(const struct jvs_vm_call *call)
+{
+	__u32 target = call->target;
+
+	return bpf_map_lookup_elem(&jvs_lock_controls, &target);
+}
+
 static __always_inline struct jvs_lock_thread *thread_of(__u64 flags)
 {
 	return bpf_task_storage_get(&jvs_lock_threads, bpf_get_current_task_btf(), NULL, flags);
@@ -132,7 +139,7 @@ __attribute__((noinline)) int jvs_vm_lock(struct jvs_vm_call *call)
 
 	if (!call)
 		return JVS_VM_NOTHING;
-	control = bpf_map_lookup_elem(&jvs_lock_controls, &call->target);
+	control = control_of(call);
 	if (!control)
 		return JVS_VM_NOTHING;
 	thread = thread_of(BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -181,7 +188,7 @@ __attribute__((noinline)) int jvs_vm_lock_return(struct jvs_vm_call *call)
 
 	if (!call)
 		return JVS_VM_NOTHING;
-	control = bpf_map_lookup_elem(&jvs_lock_controls, &call->target);
+	control = control_of(call);
 	thread = thread_of(0);
 	if (!control || !thread)
 		return JVS_VM_NOTHING;

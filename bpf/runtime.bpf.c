@@ -30,9 +30,10 @@ struct {
 
 static __always_inline const struct jvs_runtime_control *control_of(const struct jvs_vm_call *call)
 {
-	const struct jvs_runtime_control *control =
-		bpf_map_lookup_elem(&jvs_runtime_controls, &call->target);
+	const struct jvs_runtime_control *control;
+	__u32 target = call->target;
 
+	control = bpf_map_lookup_elem(&jvs_runtime_controls, &target);
 	return control && control->ready ? control : NULL;
 }
 

@@ -8,7 +8,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* What it began under other links is forgotten. */
 static __always_inline struct jvs_vm_thread *thread_of(const struct jvs_vm_call *call)
 {
-	const struct jvs_vm_layout *layout = bpf_map_lookup_elem(&jvs_vm_layouts, &call->target);
+	const struct jvs_vm_layout *layout = jvs_vm_layout_of(call);
 	struct jvs_vm_thread *thread;
 
 	thread = bpf_task_storage_get(&jvs_vm_threads, bpf_get_current_task_btf(), NULL,
@@ -29,7 +29,7 @@ static __always_inline struct jvs_vm_thread *thread_of(const struct jvs_vm_call 
 static __always_inline void op_evaluate(const struct jvs_vm_call *call,
 					struct jvs_vm_thread *thread)
 {
-	const struct jvs_vm_layout *layout = bpf_map_lookup_elem(&jvs_vm_layouts, &call->target);
+	const struct jvs_vm_layout *layout = jvs_vm_layout_of(call);
 
 	thread->operation.caller = 0;
 	if (layout && layout->op_caller)

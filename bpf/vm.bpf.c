@@ -107,7 +107,7 @@ static __always_inline int on_stack(struct jvs_vm_call *call)
 
 static __always_inline void take_stack(struct jvs_vm_call *call, const struct jvs_target *t)
 {
-	const struct jvs_vm_layout *layout = bpf_map_lookup_elem(&jvs_vm_layouts, &call->target);
+	const struct jvs_vm_layout *layout = jvs_vm_layout_of(call);
 	__u32 group = call->site >> JVS_VM_SITE_BITS;
 	enum jvs_captured how;
 

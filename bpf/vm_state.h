@@ -74,6 +74,14 @@ static __always_inline void jvs_vm_fill(struct jvs_event *event, __u32 kind,
 	event->time_ns = call->time_ns;
 }
 
+/* What userspace says of the target. The key is copied: 6.1 takes one from the stack alone. */
+static __always_inline const struct jvs_vm_layout *jvs_vm_layout_of(const struct jvs_vm_call *call)
+{
+	__u32 target = call->target;
+
+	return bpf_map_lookup_elem(&jvs_vm_layouts, &target);
+}
+
 /* A macro, since the size must be known. */
 #define jvs_vm_send(record, group)                                                                \
 	do {                                                                                      \
