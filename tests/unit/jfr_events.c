@@ -7,6 +7,7 @@
 #include "exporters/jfr.h"
 #include "golden/recording.h"
 #include "model/classes.h"
+#include "model/series.h"
 #include "unit/jfr_walk.h"
 
 static void every_name_is_there_once(void)
@@ -143,12 +144,36 @@ static void see_type(void *ctx, const struct walked_event *event)
 {
 	bool *written = ctx;
 
-	if (event->type < 128)
+	if (event->type < JFR_DECLARED_FIRST)
 		written[event->type] = true;
 }
 
+/* Two readings of what is counted each second. */
+static void add_counters(struct recording *rec)
+{
+	static const char *const of_jvm[] = {
+		REC_SERIES_AT,	       "rss_bytes",	  "cpu_user_ns_total",
+		"cpu_system_ns_total", "threads_live",	  "classes_loaded_total",
+		"compilations_total",  "heap_used_bytes", "heap_eden_used_bytes",
+	};
+	static const char *const of_machine[] = {
+		REC_MACHINE_SERIES_AT,	"machine_cpu_ns_total", "machine_context_switches_total",
+		"machine_memory_bytes", "machine_swap_bytes",
+	};
+
+	for (int64_t second = 1; second <= 2; second++) {
+		int64_t at_ns = second * 1000000000;
+		int64_t time_ns = rec_meta_get(rec)->start_time_ns + at_ns;
+
+		for (size_t i = 0; i < ARRAY_SIZE(of_jvm); i++)
+			rec_series_add(rec, 1, of_jvm[i], time_ns, at_ns);
+		for (size_t i = 0; i < ARRAY_SIZE(of_machine); i++)
+			rec_series_add(rec, 0, of_machine[i], time_ns, at_ns);
+	}
+}
+
 /* The events that a recording with one of everything has. */
-static void find_written(bool written[128])
+static void find_written(bool written[JFR_DECLARED_FIRST])
 {
 	const struct export_options options = { 0 };
 	const struct walker walker = { .event = see_type, .ctx = written };
@@ -178,6 +203,7 @@ static void find_written(bool written[128])
 	rec_sample(rec, &sample);
 	CU_ASSERT_FATAL(rec_class(rec, &class) != 0);
 	rec_class_count_set(rec, 1, "loaded", 1);
+	add_counters(rec);
 	ASSERT_INT(jfr_export(rec, &options, out), 0);
 	fclose(out);
 	ASSERT_INT(walk((const uint8_t *)bytes, size, &walker), 1);
@@ -188,16 +214,16 @@ static void find_written(bool written[128])
 static void every_event_that_is_written_is_documented(void)
 {
 	const char *document = read_document();
-	bool written[128] = { false };
+	bool written[JFR_DECLARED_FIRST] = { false };
 
 	find_written(written);
-	for (unsigned int id = JFR_JDK_EVENT_FIRST; id < 128; id++) {
+	for (unsigned int id = JFR_JDK_EVENT_FIRST; id < JFR_DECLARED_FIRST; id++) {
 		struct strbuf text = { 0 };
 		bool found;
 
 		/* Of ours also what that recording has nothing for. */
-		if (!written[id] &&
-		    (!jfr_type(id) || strncmp(jfr_type(id)->name, "jvmscope.", 9) != 0))
+		if (!written[id] && (!jfr_type(id) || !jfr_type(id)->category ||
+				     strncmp(jfr_type(id)->name, "jvmscope.", 9) != 0))
 			continue;
 		strbuf_printf(&text, "### %s\n", jfr_type(id)->name);
 		found = strstr(document, text.text) != NULL;
@@ -220,7 +246,7 @@ static void every_event_that_is_documented_is_in_the_table(void)
 
 		at += strlen("\n### ");
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "\n"), at);
-		CU_ASSERT(jfr_type_find(name) >= 0 && jfr_type_find(name) < 128);
+		CU_ASSERT(jfr_type_find(name) >= 0 && jfr_type_find(name) < JFR_DECLARED_FIRST);
 	}
 }
 

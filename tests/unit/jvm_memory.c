@@ -11,6 +11,7 @@
 #include "target/maps.h"
 #include "target/pagemap.h"
 #include "target/target.h"
+#include "unit/perf_bytes.h"
 #include "unit/unit.h"
 
 /* A VM whose variables are in our own memory. */
@@ -41,107 +42,97 @@ static void teardown(void)
 
 /* ---- performance counters */
 
-static struct {
-	uint32_t magic;
-	uint8_t prologue[20];
-	uint32_t first;
-	uint32_t count;
-	uint8_t entries[992];
-} perf;
+static struct perf_bytes perf;
 static uint64_t perf_start;
 static uint64_t perf_capacity;
 
 static void begin_perf(void)
 {
-	memset(&perf, 0, sizeof(perf));
-	perf.magic = 0xc0c0feca;
-	perf.first = 32;
+	perf_begin(&perf);
 	perf_start = (uintptr_t)&perf;
 	perf_capacity = sizeof(perf);
 	vm.member.perf_start = (uintptr_t)&perf_start;
 	vm.member.perf_capacity = (uintptr_t)&perf_capacity;
 }
 
-/* Returns the offset of the entry behind it. */
-static uint32_t add_counter(uint32_t at, const char *name, char type, uint32_t length,
-			    int64_t value)
+static int64_t number_of(const char *name)
 {
-	uint32_t name_bytes = ((uint32_t)strlen(name) + 8) & ~7u;
-	uint32_t head[3] = { 20 + name_bytes + 12, 20, length };
-	uint32_t value_at = 20 + name_bytes + 4;
-	uint8_t *to = (uint8_t *)&perf + at;
+	int64_t value = -1;
 
-	memcpy(to, head, sizeof(head));
-	to[12] = (uint8_t)type;
-	memcpy(to + 16, &value_at, 4);
-	memcpy(to + 20, name, strlen(name));
-	memcpy(to + value_at, &value, 8);
-	perf.count++;
-	return at + head[0];
+	perfdata_number(&counters.table, perfdata_find(&counters.table, name), &value);
+	return value;
 }
 
 static void counters_are_found_by_name(void)
 {
-	uint32_t at;
-	int64_t value = 0;
-
 	begin_perf();
-	at = add_counter(32, "java.threads.live", 'J', 0, 17);
-	at = add_counter(at, "sun.gc.cause", 'B', 8, 0); /* a text */
-	add_counter(at, "sun.rt.safepoints", 'J', 0, 5);
+	perf_number(&perf, "java.threads.live", 17);
+	perf_text(&perf, "sun.gc.cause", "No GC", 8);
+	perf_number(&perf, "sun.rt.safepoints", 5);
 	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
-	ASSERT_INT(counters.count, 2);
-	CU_ASSERT_TRUE(vm_counters_get(&counters, "java.threads.live", &value));
-	ASSERT_INT(value, 17);
-	CU_ASSERT_TRUE(vm_counters_get(&counters, "sun.rt.safepoints", &value));
-	ASSERT_INT(value, 5);
-	CU_ASSERT_FALSE(vm_counters_get(&counters, "sun.gc.cause", &value));
-	CU_ASSERT_FALSE(vm_counters_get(&counters, "java.threads", &value));
-	/* The next look shows what is there then. */
-	perf.count = 0;
-	add_counter(32, "java.threads.live", 'J', 0, 18);
-	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
-	CU_ASSERT_TRUE(vm_counters_get(&counters, "java.threads.live", &value));
-	ASSERT_INT(value, 18);
+	ASSERT_INT(counters.tables, 1);
+	ASSERT_INT(number_of("java.threads.live"), 17);
+	ASSERT_INT(number_of("sun.rt.safepoints"), 5);
+	ASSERT_INT(number_of("sun.gc.cause"), -1);
+	ASSERT_INT(number_of("java.threads"), -1);
 }
 
-static void counters_of_nonsense_end_early(void)
+static void the_next_look_shows_what_is_there_then(void)
 {
-	static const struct {
-		uint32_t at; /* in the first entry */
-		uint32_t value;
-	} cases[] = {
-		{ 0, 0 },    { 0, 19 },		{ 0, 1u << 30 }, { 0, UINT32_MAX },
-		{ 4, 1020 }, { 4, UINT32_MAX }, { 16, 1020 },	 { 16, UINT32_MAX },
-	};
+	const struct perfdata_entry *entry;
 	int64_t value;
 
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		begin_perf();
-		add_counter(32, "java.threads.live", 'J', 0, 17);
-		memcpy((uint8_t *)&perf + 32 + cases[i].at, &cases[i].value, 4);
-		perf.count = UINT32_MAX;
-		ASSERT_INT(vm_counters_read(&vm, &counters), 0);
-		CU_ASSERT_FALSE(vm_counters_get(&counters, "java.threads.live", &value));
-	}
 	begin_perf();
-	perf.first = UINT32_MAX;
-	perf.count = 3;
+	perf_number(&perf, "java.threads.live", 17);
 	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
-	ASSERT_INT(counters.count, 0);
+	entry = perfdata_find(&counters.table, "java.threads.live");
+	begin_perf();
+	perf_number(&perf, "java.threads.live", 18);
+	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
+	/* Places stay while there is nothing new. */
+	ASSERT_INT(counters.tables, 1);
+	CU_ASSERT_TRUE(perfdata_number(&counters.table, entry, &value));
+	ASSERT_INT(value, 18);
+	perf_number(&perf, "sun.rt.safepoints", 5);
+	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
+	ASSERT_INT(counters.tables, 2);
+	ASSERT_INT(number_of("sun.rt.safepoints"), 5);
 }
 
 static void there_may_be_no_counters(void)
 {
 	ASSERT_INT(vm_counters_read(&vm, &counters), -ENOENT);
 	begin_perf();
-	perf.magic = 0;
+	ASSERT_INT(vm_counters_read(&vm, &counters), -ENOENT);
+	perf_number(&perf, "java.threads.live", 17);
+	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
+	perf.accessible = 0;
 	ASSERT_INT(vm_counters_read(&vm, &counters), -ENOENT);
 	perf_start = 0;
 	ASSERT_INT(vm_counters_read(&vm, &counters), -ENOENT);
 	perf_start = (uintptr_t)&perf;
 	perf_capacity = UINT64_MAX;
 	ASSERT_INT(vm_counters_read(&vm, &counters), -ENOENT);
+}
+
+/* Absent memory is not a counter of 0. */
+static void counters_on_absent_pages_are_not_read(void)
+{
+	uint8_t *pages = mmap(NULL, 2 * MEMORY_PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CU_ASSERT_FATAL(pages != MAP_FAILED);
+	begin_perf();
+	perf_number(&perf, "java.threads.live", 17);
+	perf.used = MEMORY_PAGE + 1;
+	memcpy(pages, &perf, sizeof(perf));
+	perf_start = (uintptr_t)pages;
+	perf_capacity = 2 * MEMORY_PAGE;
+	ASSERT_INT(vm_counters_read(&vm, &counters), -EFAULT);
+	pages[MEMORY_PAGE] = 1;
+	ASSERT_INT(vm_counters_read(&vm, &counters), 0);
+	ASSERT_INT(number_of("java.threads.live"), 17);
+	munmap(pages, 2 * MEMORY_PAGE);
 }
 
 /* ---- Native Memory Tracking */
@@ -429,7 +420,8 @@ static void offsets_of_nonsense_lead_to_no_class(void)
 
 static CU_TestInfo tests[] = {
 	{ "counters are found by name", counters_are_found_by_name },
-	{ "counters of nonsense end early", counters_of_nonsense_end_early },
+	{ "the next look shows what is there then", the_next_look_shows_what_is_there_then },
+	{ "counters on absent pages are not read", counters_on_absent_pages_are_not_read },
 	{ "there may be no counters", there_may_be_no_counters },
 	{ "tags of all layouts are read", tags_of_all_layouts_are_read },
 	{ "tags are none when tracking is off", tags_are_none_when_tracking_is_off },

@@ -240,12 +240,18 @@ static inline void random_ledgers(struct rec_random *r, uint32_t jvm)
 
 static inline void random_series(struct rec_random *r, uint32_t jvm)
 {
-	static const char *const names[] = { "rss_bytes", "threads_live", "native_live_bytes" };
+	static const char *const names[] = { "rss_bytes", "threads_live", "native_live_bytes",
+					     REC_SERIES_AT };
+	static const char *const of_machine[] = { REC_MACHINE "memory_bytes",
+						  REC_MACHINE_SERIES_AT };
 	int64_t step_ns = 1 + random_below(r, 2000000000), time_ns = 0;
 
 	for (uint32_t i = random_below(r, 100); i; i--) {
 		time_ns += step_ns * random_below(r, 100);
 		rec_series_add(r->rec, jvm, RANDOM_OF(r, names),
+			       rec_meta(r->rec)->start_time_ns + time_ns,
+			       random_amount(r) - random_amount(r));
+		rec_series_add(r->rec, 0, RANDOM_OF(r, of_machine),
 			       rec_meta(r->rec)->start_time_ns + time_ns,
 			       random_amount(r) - random_amount(r));
 	}

@@ -279,8 +279,10 @@ static void read_series(struct tree *t, const char *name, yajl_val values, uint6
 	uint32_t jvm;
 
 	snprintf(key, sizeof(key), "%s", name);
-	jvm = split_key(t, key);
-	for (size_t i = 0; jvm && i < tree_length(values) && i < REC_MAX_BUCKETS; i++) {
+	jvm = rec_series_is_machine(key) ? 0 : split_key(t, key);
+	for (size_t i = 0;
+	     (jvm || rec_series_is_machine(key)) && i < tree_length(values) && i < REC_MAX_BUCKETS;
+	     i++) {
 		if (!YAJL_IS_INTEGER(tree_at(values, i)))
 			continue;
 		if (__builtin_mul_overflow(i, bucket_ns, &time_ns) ||

@@ -10,6 +10,8 @@ _Static_assert(JFR_JDK_EVENT_END <= JFR_OWN_EVENT_FIRST, "room for the events of
 _Static_assert(JFR_OWN_EVENT_END <= JFR_TYPE_FIRST, "room for our events");
 _Static_assert(JFR_TYPE_END <= JFR_ANNOTATION_FIRST, "room for types");
 
+_Static_assert(JFR_RARE_END <= JFR_DECLARED_FIRST, "room for rare events");
+
 static const struct {
 	const struct jfr_type *types;
 	unsigned int first;
@@ -18,6 +20,7 @@ static const struct {
 	{ jfr_jdk_events, JFR_JDK_EVENT_FIRST, JFR_JDK_EVENT_END },
 	{ jfr_own_events, JFR_OWN_EVENT_FIRST, JFR_OWN_EVENT_END },
 	{ jfr_field_types, JFR_TYPE_FIRST, JFR_TYPE_END },
+	{ jfr_rare_events, JFR_RARE_FIRST, JFR_RARE_END },
 	{ jfr_declared_events, JFR_DECLARED_FIRST, JFR_DECLARED_END },
 };
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))

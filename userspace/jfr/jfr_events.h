@@ -16,7 +16,8 @@ enum jfr_type_id {
 	JFR_METADATA = 0,
 	JFR_CHECKPOINT = 1,
 
-	/* Events of the JDK that are written. All events are below 128: one byte in each event. */
+	/* Events of the JDK that are written. All but rare events are below 128: one byte
+	 * in each event. */
 	JFR_JDK_EVENT_FIRST = 2,
 	JFR_EXECUTION_SAMPLE = JFR_JDK_EVENT_FIRST,
 	JFR_NATIVE_METHOD_SAMPLE,
@@ -166,9 +167,17 @@ enum jfr_type_id {
 	/* Annotations: only the writer of metadata knows them. */
 	JFR_ANNOTATION_FIRST = 192,
 
+	/* Events of the JDK that are written once a second at most. */
+	JFR_RARE_FIRST = 224,
+	JFR_COMPILER_STATISTICS = JFR_RARE_FIRST,
+	JFR_GC_HEAP_MEMORY_USAGE,
+	JFR_GC_HEAP_MEMORY_POOL_USAGE,
+	JFR_SWAP_SPACE,
+	JFR_RARE_END,
+
 	/* Events of the JDK that are declared only, in the order of their table. */
 	JFR_DECLARED_FIRST = 256,
-	JFR_DECLARED_END = JFR_DECLARED_FIRST + 52,
+	JFR_DECLARED_END = JFR_DECLARED_FIRST + 51,
 };
 
 /* What a number means, as annotations of its field say. */

@@ -42,20 +42,6 @@ static const struct jfr_field compiler_configuration[] = {
 	{ "dynamicCompilerThreadCount", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
 };
 
-static const struct jfr_field compiler_statistics[] = {
-	{ "compileCount", NULL, JFR_INT, JFR_UNIT_NONE },
-	{ "bailoutCount", NULL, JFR_INT, JFR_UNIT_NONE },
-	{ "invalidatedCount", NULL, JFR_INT, JFR_UNIT_NONE },
-	{ "osrCompileCount", NULL, JFR_INT, JFR_UNIT_NONE },
-	{ "standardCompileCount", NULL, JFR_INT, JFR_UNIT_NONE },
-	{ "osrBytesCompiled", NULL, JFR_LONG, JFR_UNIT_BYTES },
-	{ "standardBytesCompiled", NULL, JFR_LONG, JFR_UNIT_BYTES },
-	{ "nmethodsSize", NULL, JFR_LONG, JFR_UNIT_BYTES },
-	{ "nmethodCodeSize", NULL, JFR_LONG, JFR_UNIT_BYTES },
-	{ "peakTimeSpent", NULL, JFR_LONG, JFR_UNIT_MS },
-	{ "totalTimeSpent", NULL, JFR_LONG, JFR_UNIT_MS },
-};
-
 static const struct jfr_field container_io_usage[] = {
 	{ "serviceRequests", NULL, JFR_LONG, JFR_UNIT_NONE },
 	{ "dataTransferred", NULL, JFR_LONG, JFR_UNIT_BYTES },
@@ -343,8 +329,6 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	  FIELDS(cpu_time_stamp_counter) },
 	{ "jdk.CompilerConfiguration", "Compiler Configuration", "Java Virtual Machine/Compiler", 0,
 	  FIELDS(compiler_configuration) },
-	{ "jdk.CompilerStatistics", "Compiler Statistics", "Java Virtual Machine/Compiler", 0,
-	  FIELDS(compiler_statistics) },
 	{ "jdk.ContainerIOUsage", "Container IO Usage", "Operating System/File System", 0,
 	  FIELDS(container_io_usage) },
 	{ "jdk.DeprecatedInvocation", "Deprecated Method Invocation", "Java Application/Statistics",

@@ -221,10 +221,12 @@ void jfr_fill_nmt_tag(void *ctx, const struct jfr_item *e)
 void jfr_fill_value(void *ctx, const struct jfr_item *e)
 {
 	struct jfr_filler *f = ctx;
-	uint32_t jvm = jfr_fill_jvm_of(f, jfr_number(e, AT_PID));
+	int64_t pid = jfr_number(e, AT_PID);
+	uint32_t jvm = pid ? jfr_fill_jvm_of(f, pid) : 0;
 
 	/* Time is that since the recording began: without its start there is none. */
-	if (jvm && rec_meta(f->rec)->start_time_ns && jfr_text(e, AT_MORE, &f->text))
+	if (rec_meta(f->rec)->start_time_ns && jfr_text(e, AT_MORE, &f->text) &&
+	    (jvm || rec_series_is_machine(strbuf_text(&f->text))))
 		rec_series_add(f->rec, jvm, strbuf_text(&f->text), jfr_ns(e, AT_TIME),
 			       jfr_number(e, AT_MORE + 1));
 }

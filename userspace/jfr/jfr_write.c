@@ -212,6 +212,7 @@ void jfr_writer_close(struct jfr_writer *w)
 	free(w->quality);
 	free(w->classes);
 	free(w->values);
+	free(w->counted);
 	jfr_free_native(w);
 	jfr_free_sites(w);
 	free(w->agents);

@@ -253,6 +253,8 @@ static void put_loads(struct jfr_writer *w, const struct recording *rec, int64_t
 		end(w, at);
 		*load = (struct jfr_load){ 0 };
 	}
+	if (w->has_loads)
+		return;
 	/* The last event: Hotpath takes the time of the last event for the recording's end. */
 	at = jfr_begin(w, JFR_CPU_LOAD, end_ns);
 	jfr_put_float(&w->bytes, share(sum.user_ns, all_ns));
@@ -407,6 +409,7 @@ void jfr_put_ending(struct jfr_writer *w, const struct recording *rec, int64_t e
 	put_recording(w, rec, end_ns);
 	/* Behind it: they are told by the time since the recording began. */
 	jfr_put_series(w, rec);
+	jfr_put_counters(w, rec);
 	put_threads(w, rec, end_ns);
 	put_quality(w, rec, end_ns);
 	put_losses(w, rec, end_ns);

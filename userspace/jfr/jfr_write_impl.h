@@ -79,6 +79,9 @@ struct jfr_writer {
 	size_t budget_events;	       /* said so far */
 	struct jfr_value_said *values; /* owned; [series] */
 	size_t value_capacity;
+	int64_t *counted; /* owned; [JVM id, 0 the machine]: the last reading that was said */
+	size_t counted_capacity;
+	bool has_loads;			/* jdk.CPULoad by them: by samples there is none then */
 	struct rec_class_agent *agents; /* owned; [agent id - 1]: as the chunk has them */
 	uint32_t agent_count;
 };
@@ -134,6 +137,9 @@ void jfr_free_sites(struct jfr_writer *writer);
 
 /* Values over time since the last segment: jfr_write_series.c. */
 void jfr_put_series(struct jfr_writer *writer, const struct recording *rec);
+
+/* What of them the JDK has events for, and loads: jfr_write_counters.c. */
+void jfr_put_counters(struct jfr_writer *writer, const struct recording *rec);
 
 /* Loads of the segment, and what else was added to the recording since the last one. */
 void jfr_put_ending(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns,

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "jvm/perfdata.h"
+
 struct maps;
 struct target;
 
@@ -99,23 +101,15 @@ void vm_memory_buffers(const struct vm_memory *memory, struct vm_buffer_classes 
 /* ---- performance counters (hsperfdata), from memory: the file is missing in many containers */
 
 struct vm_counters {
-	uint64_t start; /* of the counters, in the target */
-	uint32_t bytes;
-	struct vm_counter *items; /* owned */
-	uint32_t count;
-	uint8_t *data; /* owned; a copy */
-};
-
-struct vm_counter {
-	uint32_t name;	/* offset in data */
-	uint32_t value; /* the same */
+	uint64_t start;	       /* of the counters, in the target */
+	uint32_t bytes;	       /* of data, used or not */
+	uint8_t *data;	       /* owned; a copy */
+	struct perfdata table; /* of data */
+	uint32_t tables;       /* counts them: entries found in one are not of the next */
 };
 
 /* Reads all. A zeroed struct is empty. Returns 0, -ENOENT (there are none), or a negative errno. */
 int vm_counters_read(const struct vm_memory *memory, struct vm_counters *counters);
-
-/* The number of a counter; false when there is none. */
-bool vm_counters_get(const struct vm_counters *counters, const char *name, int64_t *value);
 
 void vm_counters_free(struct vm_counters *counters);
 

@@ -11,6 +11,7 @@
 #include "jvm/memory.h"
 #include "ledger/arenas.h"
 #include "ledger/claims.h"
+#include "ledger/counters.h"
 #include "ledger/files.h"
 #include "ledger/libc.h"
 #include "model/ledger.h"
@@ -27,7 +28,7 @@ struct ledger {
 	struct vm_memory *memory; /* owned */
 	struct libc libc;
 	struct vm_buffer_classes buffer_classes;
-	struct vm_counters counters;
+	struct counters counters;
 	/* the reading at hand */
 	bool reading;
 	struct claims claims;
@@ -80,7 +81,7 @@ void ledger_close(struct ledger *ledger)
 	if (!ledger)
 		return;
 	forget_reading(ledger);
-	vm_counters_free(&ledger->counters);
+	counters_free(&ledger->counters);
 	vm_memory_close(ledger->memory);
 	target_close(ledger->target);
 	free(ledger);
@@ -359,37 +360,7 @@ void ledger_put(struct ledger *ledger, struct recording *rec, uint32_t jvm)
 
 /* ---- cheap counters */
 
-static const struct {
-	const char *series;
-	const char *counters[2]; /* added up */
-} counted[] = {
-	{ "threads_live", { "java.threads.live" } },
-	{ "threads_started_total", { "java.threads.started" } },
-	{ "classes_loaded_total", { "java.cls.loadedClasses", "java.cls.sharedLoadedClasses" } },
-	{ "classes_unloaded_total",
-	  { "java.cls.unloadedClasses", "java.cls.sharedUnloadedClasses" } },
-	{ "compilations_total", { "sun.ci.totalCompiles" } },
-	{ "safepoints_total", { "sun.rt.safepoints" } },
-};
-
 int ledger_count(struct ledger *ledger, struct recording *rec, uint32_t jvm, uint64_t *rss_bytes)
 {
-	int64_t now_ns = (int64_t)clock_ns(CLOCK_REALTIME), value, sum;
-	int err = smaps_statm_rss(ledger->target->pid, rss_bytes);
-
-	if (err)
-		return err;
-	rec_series_add(rec, jvm, "rss_bytes", now_ns, (int64_t)*rss_bytes);
-	if (vm_counters_read(ledger->memory, &ledger->counters))
-		return 0;
-	for (size_t i = 0; i < sizeof(counted) / sizeof(*counted); i++) {
-		sum = 0;
-		if (!vm_counters_get(&ledger->counters, counted[i].counters[0], &sum))
-			continue;
-		if (counted[i].counters[1] &&
-		    vm_counters_get(&ledger->counters, counted[i].counters[1], &value))
-			sum += value;
-		rec_series_add(rec, jvm, counted[i].series, now_ns, sum);
-	}
-	return 0;
+	return counters_add(&ledger->counters, ledger->target, ledger->memory, rec, jvm, rss_bytes);
 }

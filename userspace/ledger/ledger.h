@@ -36,7 +36,7 @@ void ledger_put(struct ledger *ledger, struct recording *rec, uint32_t jvm);
 /* Whether a reading has begun and is not put yet. */
 bool ledger_is_reading(const struct ledger *ledger);
 
-/* Adds one value to each series: Rss, and the JVM's own counters. Cheap. Returns 0 or -errno. */
+/* Adds one value to each series of counters.h. Cheap. Returns 0 or a negative errno. */
 int ledger_count(struct ledger *ledger, struct recording *rec, uint32_t jvm, uint64_t *rss_bytes);
 
 #endif

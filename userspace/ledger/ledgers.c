@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "jvm/memory.h"
+#include "ledger/counters.h"
 #include "ledger/ledger.h"
 #include "model/ledger.h"
 #include "model/recording.h"
@@ -40,12 +41,17 @@ struct ledger_of {
 	uint64_t rss_bytes; /* at the last ledger */
 };
 
-static uint64_t now_ns(void)
+static int64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	clock_gettime(clock, &now);
+	return now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- which JVMs */
@@ -140,13 +146,25 @@ static bool has_moved(const struct ledger_of *of, uint64_t rss_bytes)
 	return moved > of->rss_bytes / MOVED_SHARE;
 }
 
+/*
+ * The next time to count: in the middle of a bucket of time, so that one that is a little late
+ * still is in its own.
+ */
+static uint64_t next_count_ns(const struct recording *rec, uint64_t time_ns)
+{
+	int64_t since_ns = clock_ns(CLOCK_REALTIME) - rec_meta_get(rec)->start_time_ns;
+	uint64_t in_bucket_ns = since_ns > 0 ? (uint64_t)since_ns % NS_PER_S : 0;
+
+	return time_ns + NS_PER_S / 2 - in_bucket_ns + (in_bucket_ns < NS_PER_S / 2 ? 0 : NS_PER_S);
+}
+
 static void count(struct ledger_of *of, struct recording *rec, uint64_t time_ns)
 {
 	uint64_t rss_bytes;
 
 	if (time_ns < of->counters_ns)
 		return;
-	of->counters_ns = time_ns + NS_PER_S;
+	of->counters_ns = next_count_ns(rec, time_ns);
 	if (ledger_count(of->ledger, rec, of->jvm, &rss_bytes))
 		end(of);
 	else if (has_moved(of, rss_bytes) && time_ns >= of->allowed_ns)
@@ -175,11 +193,21 @@ static bool tick(struct ledger_of *of, struct recording *rec, bool may_begin)
 	return opens || begins;
 }
 
+/* Only beside a JVM that is counted, too. */
+static void count_machine(struct ledgers *ledgers, struct recording *rec, uint64_t time_ns)
+{
+	if (!ledgers->count || time_ns < ledgers->machine_ns)
+		return;
+	ledgers->machine_ns = next_count_ns(rec, time_ns);
+	counters_add_machine(rec);
+}
+
 void ledgers_tick(struct ledgers *ledgers, struct recording *rec)
 {
 	bool may_begin = true;
 
 	add_new(ledgers, rec);
+	count_machine(ledgers, rec, now_ns());
 	/* One at a time: there may be dozens, and the ring waits. */
 	for (size_t n = 0; n < ledgers->count; n++) {
 		size_t at = (ledgers->next + n) % ledgers->count;
@@ -196,6 +224,7 @@ void ledgers_finish(struct ledgers *ledgers, struct recording *rec)
 	uint64_t deadline_ns = now_ns() + FINISH_NS;
 
 	add_new(ledgers, rec);
+	count_machine(ledgers, rec, UINT64_MAX);
 	for (size_t i = 0; i < ledgers->count; i++) {
 		struct ledger_of *of = &ledgers->items[i];
 		uint64_t rss_bytes;

@@ -10,8 +10,8 @@ struct recording;
 /*
  * When the memory of which JVM is looked at: all JVMs of the recording, as they come. A full
  * ledger at the start, every 10 s, when Rss moved by 5 %, and at the end; cheap counters each
- * second. A full one takes at most a hundredth of our time in the long run: where it is
- * expensive, it is made less often.
+ * second, also those of the machine. A full one takes at most a hundredth of our time in the long
+ * run: where it is expensive, it is made less often.
  *
  * A zeroed struct is empty.
  */
@@ -19,8 +19,9 @@ struct ledgers {
 	struct ledger_of *items; /* owned */
 	size_t count;
 	size_t capacity;
-	size_t next;   /* whose turn it is to begin */
-	uint32_t jvms; /* of the recording that were looked at for new ones */
+	uint64_t machine_ns; /* CLOCK_MONOTONIC, when the machine's counters are due */
+	size_t next;	     /* whose turn it is to begin */
+	uint32_t jvms;	     /* of the recording that were looked at for new ones */
 };
 
 /* About ten times a second; takes some milliseconds when a ledger is due. Never fails. */

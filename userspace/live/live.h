@@ -30,7 +30,7 @@ enum live_event {
 	LIVE_EVENT_NATIVE = 2,	   /* the VM's own native memory */
 	LIVE_EVENT_LIBC = 4,	   /* also that of every other caller of libc's allocator */
 	LIVE_EVENT_CLASS = 8,	   /* class loads */
-	LIVE_EVENT_COUNTER = 16,   /* the memory ledger */
+	LIVE_EVENT_COUNTER = 16,   /* the memory ledger, and what is counted each second */
 	LIVE_EVENT_GC = 32,	   /* collections and their pauses */
 	LIVE_EVENT_SAFEPOINT = 64, /* safepoints and VM operations */
 	LIVE_EVENT_LOCK = 128,	   /* threads that wait for monitors, in wait() and park() */

@@ -9,6 +9,11 @@
 
 #define FIRST_BUCKET_NS 1000000000ull
 
+bool rec_series_is_machine(const char *name)
+{
+	return !strncmp(name, REC_MACHINE, strlen(REC_MACHINE));
+}
+
 static bool is_it(const struct rec_series *series, uint32_t jvm, uint32_t name)
 {
 	return series->jvm == jvm && series->name == name;
@@ -101,6 +106,14 @@ void rec_series_add(struct recording *rec, uint32_t jvm, const char *name, int64
 	series->values[bucket] = (struct rec_value){ .value = value, .there = true };
 	if (series->buckets <= bucket)
 		series->buckets = (uint32_t)bucket + 1;
+}
+
+bool rec_series_get(const struct rec_series *series, uint32_t bucket, int64_t *value)
+{
+	if (!series || bucket >= series->buckets || !series->values[bucket].there)
+		return false;
+	*value = series->values[bucket].value;
+	return true;
 }
 
 const struct rec_series *rec_series(const struct recording *rec, size_t *count, uint64_t *bucket_ns)

@@ -172,23 +172,6 @@ int smaps_peak_rss(pid_t pid, uint64_t *out)
 	return 0;
 }
 
-int smaps_statm_rss(pid_t pid, uint64_t *out)
-{
-	char text[STATM_SIZE], *end;
-	ssize_t len = proc_read(pid, proc_live_thread(pid), "statm", text, sizeof(text));
-	uint64_t pages;
-
-	if (len < 0)
-		return (int)len;
-	strtoull(text, &end, 10);
-	errno = 0;
-	pages = strtoull(end, &end, 10);
-	if (errno || *end != ' ')
-		return -EBADMSG;
-	*out = pages * PAGE_BYTES;
-	return 0;
-}
-
 void smaps_free(struct smaps *smaps)
 {
 	maps_free(&smaps->maps);

@@ -35,9 +35,6 @@ int smaps_rollup_rss(pid_t pid, uint64_t *out);
 /* The most that was resident so far, by the kernel's VmHWM. 0 or a negative errno. */
 int smaps_peak_rss(pid_t pid, uint64_t *out);
 
-/* Resident bytes by /proc/PID/statm: cheap; some kernels count late. 0 or a negative errno. */
-int smaps_statm_rss(pid_t pid, uint64_t *out);
-
 void smaps_free(struct smaps *smaps);
 
 #endif

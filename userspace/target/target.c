@@ -497,6 +497,59 @@ int target_thread_cpu_ns(const struct target *t, pid_t tid, uint64_t *out)
 	return 0;
 }
 
+/* That of the process is not in task/TID, which tells of one thread. */
+static int process_stat(pid_t pid, char *to, size_t size)
+{
+	char path[64];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	len = read(fd, to, size - 1);
+	close(fd);
+	if (len <= 0)
+		return -ESRCH;
+	to[len] = 0;
+	return 0;
+}
+
+static uint64_t kib_of(const char *status, const char *key)
+{
+	long long kib = proc_status_number(status, key, 0);
+
+	return kib < 0 ? 0 : (uint64_t)kib * 1024;
+}
+
+int target_usage(const struct target *t, struct target_usage *out)
+{
+	char stat[STAT_SIZE], status[STATUS_SIZE];
+	long long threads;
+	ssize_t len;
+	int err;
+
+	err = process_stat(t->pid, stat, sizeof(stat));
+	if (err)
+		return err;
+	len = proc_read(t->pid, proc_live_thread(t->pid), "status", status, sizeof(status));
+	if (len < 0)
+		return (int)len;
+	threads = proc_status_number(status, "Threads", 0);
+	/* What has ended has no memory, and another process may have its pid. */
+	if (threads < 0 || proc_status_number(status, "VmRSS", 0) < 0 || !target_alive(t))
+		return -ESRCH;
+	*out = (struct target_usage){
+		.user_ns = ns_of_ticks(stat_number(stat, STAT_UTIME)),
+		.system_ns = ns_of_ticks(stat_number(stat, STAT_STIME)),
+		.rss_bytes = kib_of(status, "VmRSS"),
+		.rss_peak_bytes = kib_of(status, "VmHWM"),
+		.threads = (uint64_t)threads,
+	};
+	return 0;
+}
+
 uint64_t target_rss_bytes(const struct target *t)
 {
 	char status[STATUS_SIZE];

@@ -103,6 +103,18 @@ void target_thread_name(const struct target *t, pid_t tid, char *to, size_t size
 int target_cpu_ns(const struct target *t, uint64_t *out);
 int target_thread_cpu_ns(const struct target *t, pid_t tid, uint64_t *out);
 
+/* What a process has used so far, all threads together, also those that have ended. */
+struct target_usage {
+	uint64_t user_ns; /* in steps of 10 ms, as the kernel tells */
+	uint64_t system_ns;
+	uint64_t rss_bytes;	 /* some kernels count late */
+	uint64_t rss_peak_bytes; /* VmHWM */
+	uint64_t threads;	 /* of the kernel, now */
+};
+
+/* Two small files. Returns 0 or a negative errno. Never logs. */
+int target_usage(const struct target *t, struct target_usage *out);
+
 /* VmRSS in bytes, 0 when it cannot be read. */
 uint64_t target_rss_bytes(const struct target *t);
 
