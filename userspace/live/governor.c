@@ -6,6 +6,7 @@
 #define ATTACH_NS	 20000000.0 /* probes also cost while they are put in and taken out */
 #define SAMPLED_WORK	 1.3	    /* what looking at a call takes, beside the trap */
 #define SAFE		 0.7	    /* so much of the limit is used by plan */
+#define SLICE_PART	 0.1	    /* of what a window may cost is for a slice, by plan */
 #define LOW		 0.5	    /* below this part of it more may be recorded again */
 #define SETTLE_NS	 500000000ull
 #define CHEAP_NS	 10000000000ull
@@ -69,6 +70,15 @@ static void go_to(struct governor *g, enum rec_native_state state, enum rec_budg
 	g->attached = state == REC_NATIVE_EXACT || state == REC_NATIVE_SAMPLED;
 }
 
+/* What the first seconds cost above the limit is over: to save for it would hide what follows. */
+static void forgive_start(struct governor *g)
+{
+	if (g->forgiven_ns || g->last.now_ns - g->state_ns > GOVERNOR_WINDOW_NS)
+		return;
+	g->forgiven_ns = g->last.now_ns;
+	g->account_ns = 0;
+}
+
 static void look_at_exact(struct governor *g)
 {
 	const struct governor_input *from = point_since(g, 1000000000);
@@ -76,6 +86,7 @@ static void look_at_exact(struct governor *g)
 	if (g->account_ns >= 0)
 		return;
 	g->slice_rate = sampled_rate(from, &g->last);
+	forgive_start(g);
 	go_to(g, g->slice_rate < SAFE * g->limit ? REC_NATIVE_SAMPLED : REC_NATIVE_SLICES,
 	      REC_BUDGET_OVER);
 }
@@ -117,20 +128,52 @@ static void end_slice(struct governor *g)
 		go_to(g, REC_NATIVE_COUNTERS, REC_BUDGET_SLICE);
 }
 
-static void look_at_slices(struct governor *g)
+/* By what was before it alone: one that ended as soon as it saw much would tell of too much. */
+static uint64_t slice_length(const struct governor *g)
+{
+	double can = SLICE_MAX_NS;
+
+	if (g->slice_rate > 0)
+		can = SLICE_PART * account_max(g) / g->slice_rate - ATTACH_NS;
+	if (can > SLICE_MAX_NS)
+		can = SLICE_MAX_NS;
+	return (uint64_t)(can < SLICE_MIN_NS ? SLICE_MIN_NS : can);
+}
+
+/* Whether the mean of a window would be above the limit; what began with all is not asked. */
+static bool is_spent(const struct governor *g, uint64_t slice_ns)
+{
+	uint64_t span_ns = g->last.now_ns - g->forgiven_ns;
+	const struct governor_input *from;
+
+	from = point_since(g, span_ns < GOVERNOR_WINDOW_NS ? span_ns : GOVERNOR_WINDOW_NS);
+	return (double)(g->last.cost_ns - from->cost_ns) + g->slice_rate * (double)slice_ns >
+	       account_max(g);
+}
+
+static bool may_begin_slice(const struct governor *g)
 {
 	double saved = SAFE * account_max(g), needed = least_slice(g);
 
+	/* One that costs more than can be saved is made all the same, on credit. */
+	if (needed > saved)
+		return g->account_ns >= saved;
+	return g->account_ns >= needed && g->account_ns >= saved / 2 &&
+	       !is_spent(g, slice_length(g));
+}
+
+static void look_at_slices(struct governor *g)
+{
 	if (g->attached) {
-		if (g->last.now_ns - g->slice_ns >= governor_slice_ns(g) || g->account_ns < 0)
+		if (g->last.now_ns - g->slice_ns >= g->length_ns || g->account_ns < 0)
 			end_slice(g);
 		return;
 	}
-	/* A slice that costs more than can be saved is made all the same, on credit. */
-	if (g->account_ns < (needed < saved ? needed : saved) || g->account_ns < saved / 2)
+	if (!may_begin_slice(g))
 		return;
 	g->attached = true;
 	g->slice_ns = g->last.now_ns;
+	g->length_ns = slice_length(g);
 	g->at_slice = g->last;
 }
 
@@ -140,17 +183,6 @@ static void look_at_detached(struct governor *g)
 		return;
 	/* One look, which may be dear. */
 	go_to(g, REC_NATIVE_COUNTERS, REC_BUDGET_RETRY);
-}
-
-uint64_t governor_slice_ns(const struct governor *g)
-{
-	double can = SLICE_MAX_NS;
-
-	if (g->slice_rate > 0 && g->account_ns > 0)
-		can = g->account_ns / g->slice_rate - ATTACH_NS;
-	if (can > SLICE_MAX_NS)
-		can = SLICE_MAX_NS;
-	return (uint64_t)(can < SLICE_MIN_NS ? SLICE_MIN_NS : can);
 }
 
 /* What is looked at more often, in slices, would push out points that are in the window. */

@@ -36,7 +36,10 @@ struct governor {
 	double account_ns;
 	double slice_rate; /* cost per time within slices; 0: none yet */
 	uint64_t state_ns; /* when the state began */
-	uint64_t slice_ns; /* when the slice began */
+	uint64_t
+		forgiven_ns; /* until when cost was that of the start; 0: it was within the limit */
+	uint64_t slice_ns;   /* when the slice began */
+	uint64_t length_ns;  /* how long it is to be: maybe less than the time to the next look */
 	struct governor_input last;
 	struct governor_input at_slice;
 	struct governor_input points[GOVERNOR_POINTS];
@@ -49,9 +52,6 @@ void governor_start(struct governor *g, double limit_pct, const struct governor_
 
 /* Looks at the account: state and attached are what they are to be from now on. */
 void governor_look(struct governor *g, const struct governor_input *input);
-
-/* How long the slice that begins now is to be: it may be shorter than the time to the next look. */
-uint64_t governor_slice_ns(const struct governor *g);
 
 /* Mean cost of the last five seconds, per cent of one core. */
 double governor_cost_pct(const struct governor *g);

@@ -212,7 +212,7 @@ static void look(struct native *native, struct decoder *d, const struct process 
 static void wait_for_slice(const struct native_target *t)
 {
 	struct timespec wait = { 0 };
-	uint64_t slice_ns = governor_slice_ns(&t->governor);
+	uint64_t slice_ns = t->governor.length_ns;
 
 	wait.tv_nsec = (long)slice_ns;
 	if (slice_ns < TICK_NS)
@@ -246,7 +246,7 @@ void native_keep_budget(struct native *native, struct decoder *d, const struct p
 	if (was_attached || !t->governor.attached)
 		return;
 	wait_for_slice(t);
-	if (governor_slice_ns(&t->governor) < TICK_NS)
+	if (t->governor.length_ns < TICK_NS)
 		look(native, d, p, rec);
 }
 
