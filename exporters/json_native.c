@@ -40,6 +40,8 @@ static void write_numbers(struct json_stream *json, const struct recording *rec,
 	json_key_signed(json, "untracked_bytes", site->untracked_bytes);
 	json_key_signed(json, "untracked_count", site->untracked_blocks);
 	json_key_decimal(json, "error_bytes", site->error_bytes);
+	if (site->slice_error_bytes != 0)
+		json_key_decimal(json, "slice_error_bytes", site->slice_error_bytes);
 }
 
 static void write_ages(struct json_stream *json, const int64_t ages[REC_NATIVE_AGES],
@@ -303,6 +305,8 @@ static void write_budget(struct json_stream *json, const struct rec_native_budge
 	json_key_signed_or_null(json, "attached_time_ns", budget->attached_ns, budget->attached_ns);
 	json_key_unsigned(json, "sample_interval_bytes", budget->interval);
 	json_key_bool(json, "estimated", budget->estimated);
+	if (budget->error_pct != 0)
+		json_key_decimal(json, "error_pct", budget->error_pct);
 	json_key_bool(json, "live_known", budget->live_known);
 	json_key_signed_or_null(json, "live_bytes", budget->live_bytes, budget->live_known);
 	json_key_signed_or_null(json, "live_blocks", budget->live_blocks, budget->live_known);

@@ -401,6 +401,29 @@ def native_budget(run):
                                                   truth["ops_per_s"]))
 
 
+@test("native memory of phases", each_jdk=False)
+def native_phases(run):
+    """In slices of time bytes are right, or are not said; and the summary says the same."""
+    jvm = run.java("NativePhases", 40, wait=True, hold=60)
+    recording, truth = run.record_all(jvm, "-e", "native", "--max-overhead", "1")
+    sites = Sites(recording)
+    budget = sites.budget
+    tag = next(row for row in sites.raw["by_tag"] if row["tag"] == "Other")
+    expect(budget["state_ns"]["slices"] > 0 and budget["coverage"] < 0.9, "%s" % budget)
+    error_pct = budget.get("error_pct", 0)
+    if budget["estimated"]:
+        expect(0 < error_pct <= 5 and tag["slice_error_bytes"] > 0, "%s, %s" % (budget, tag))
+        expect(0.9 < tag["alloc_bytes"] / truth["bytes"] < 1.1, "%d bytes of %d" % (
+            tag["alloc_bytes"], truth["bytes"]))
+    else:
+        expect(tag["alloc_bytes"] is None and tag["seen_bytes"] < truth["bytes"], "%s" % tag)
+        expect(error_pct > 5 and "slice_error_bytes" not in tag, "%s, %s" % (budget, tag))
+    run.note("%s, coverage %.2f, error %.1f %%: %.3f of %d bytes in %d phases" % (
+        "estimated" if budget["estimated"] else "not estimated", budget["coverage"], error_pct,
+        (tag["alloc_bytes"] or tag["seen_bytes"]) / truth["bytes"], truth["bytes"],
+        truth["phases"]))
+
+
 KINDS = {"leak": "leak", "pool": "pool", "swing": "pool", "once": "once"}
 SURVIVED = {"leak": 1, "pool": 2, "once": 2}
 

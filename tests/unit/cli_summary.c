@@ -241,10 +241,12 @@ static void native_memory_says_how_much_was_seen(void)
 			       "1.0 MiB live of 4.0 MiB in 4,000 blocks allocated: Other "
 			       "+1.0 MiB; estimated from samples");
 	budget->watched_cpu_ns = 100;
+	budget->error_pct = 3.5;
 	budget->live_known = false;
 	CU_ASSERT_STRING_EQUAL(line_of("\nnative"),
 			       "4.0 MiB in 4,000 blocks allocated, how much lives is not known: "
-			       "Other 4.0 MiB; estimated from 25.0 % of its CPU time");
+			       "Other 4.0 MiB; estimated from 25.0 % of its CPU time, standard "
+			       "error 3.5 %");
 	budget->estimated = false;
 	CU_ASSERT_STRING_EQUAL(line_of("\nnative"),
 			       "4.0 MiB in 4,000 blocks allocated, how much lives is not known: "

@@ -262,7 +262,149 @@ static void what_lives_is_withheld_once_it_is_lost(void)
 	ASSERT_INT(sum_of(REC_NATIVE_LIVE), 0);
 }
 
+/* ---- slices of time */
+
+#define MS 1000000ull
+
+/* A target is watched for 100 ms of its work, and then in slices, between which it does the same.
+ */
+static struct native_target *begin_slices(void)
+{
+	struct native_target *t = &native->targets[3];
+
+	t->begun = t->live_lost = true;
+	t->start_work_ns = t->now_work_ns = 500 * MS;
+	t->now_work_ns += 100 * MS;
+	native_start_slices(native, 3);
+	return t;
+}
+
+/* 90 ms of it are not seen, and in 10 ms some is allocated at each site. */
+static void slice(struct native_target *t, const uint64_t *bytes)
+{
+	t->now_work_ns += 90 * MS;
+	native_begin_slice(native, 3);
+	t->now_work_ns += 10 * MS;
+	for (uint64_t i = 0; i < site_count; i++) {
+		sites[i + 1].allocated_bytes += bytes[i];
+		sites[i + 1].allocated_blocks += bytes[i] / 100 * JVS_NATIVE_ONE;
+	}
+	native_end_slice(native, 3);
+}
+
+static const struct rec_native_site *row_of_tag(const char *tag)
+{
+	for (uint32_t id = 1; id <= rec_native_site_count(rec); id++) {
+		const struct rec_native_site *row = rec_native_site_get(rec, id);
+
+		if (!strcmp(rec_text(rec, row->tag), tag))
+			return row;
+	}
+	CU_FAIL_FATAL("no such tag");
+	return NULL;
+}
+
+static void slices_stand_for_what_was_not_seen(void)
+{
+	const uint64_t bytes[] = { 1000, 500 };
+	struct native_target *t;
+
+	book(1, 3, 100, 10000);
+	book(2, 3, 50, 5000);
+	t = begin_slices();
+	for (int i = 0; i < 20; i++)
+		slice(t, bytes);
+	t->now_work_ns += 50 * MS;
+	native_finish(native, &decoder, &process, rec);
+	CU_ASSERT(rec_native_budget(rec, process.rec_jvm)->estimated);
+	/* 100 ms, 20 slices, and half of what comes before one */
+	ASSERT_INT(row_of_tag("tag 1")->allocated_bytes, 10000 + 20 * 10000 + 5000);
+	ASSERT_INT(row_of_tag("tag 1")->allocated_blocks, 2150);
+	ASSERT_INT(row_of_tag("tag 2")->allocated_bytes, 5000 + 20 * 5000 + 2500);
+	ASSERT_INT(sum_of(REC_NATIVE_ALLOC), 3 * (5000 + 20 * 5000 + 2500));
+	CU_ASSERT(row_of_tag("tag 1")->slice_error_bytes < 1);
+}
+
+static void few_slices_say_nothing_of_what_was_not_seen(void)
+{
+	const uint64_t bytes[] = { 1000 };
+	struct native_target *t;
+
+	book(1, 3, 100, 10000);
+	t = begin_slices();
+	for (int i = 0; i < 3; i++)
+		slice(t, bytes);
+	native_finish(native, &decoder, &process, rec);
+	CU_ASSERT(!rec_native_budget(rec, process.rec_jvm)->estimated);
+	ASSERT_INT(row_of(process.rec_jvm)->allocated_bytes, 10000 + 3 * 1000);
+	/* More of them do. */
+	for (int i = 3; i < 20; i++)
+		slice(t, bytes);
+	native_finish(native, &decoder, &process, rec);
+	CU_ASSERT(rec_native_budget(rec, process.rec_jvm)->estimated);
+	ASSERT_INT(row_of(process.rec_jvm)->allocated_bytes, 10000 + 20 * 10000);
+	/* And none for long, no more. */
+	t->now_work_ns += 1500 * MS;
+	native_finish(native, &decoder, &process, rec);
+	CU_ASSERT(!rec_native_budget(rec, process.rec_jvm)->estimated);
+	ASSERT_INT(row_of(process.rec_jvm)->allocated_bytes, 10000 + 20 * 1000);
+}
+
+static void no_slice_at_all_says_nothing(void)
+{
+	struct native_target *t;
+
+	book(1, 3, 100, 10000);
+	t = begin_slices();
+	t->now_work_ns += 1000 * MS;
+	native_finish(native, &decoder, &process, rec);
+	CU_ASSERT(!rec_native_budget(rec, process.rec_jvm)->estimated);
+}
+
+/* The sum of all is even, and yet one of its tags is not. */
+static void a_tag_with_much_of_all_is_to_be_certain_too(void)
+{
+	const uint64_t even[] = { 700, 300 }, odd[] = { 300, 700 };
+	struct native_target *t;
+
+	book(1, 3, 0, 0);
+	book(2, 3, 0, 0);
+	t = begin_slices();
+	for (int i = 0; i < 20; i++)
+		slice(t, i % 2 ? odd : even);
+	native_finish(native, &decoder, &process, rec);
+	CU_ASSERT(!rec_native_budget(rec, process.rec_jvm)->estimated);
+	CU_ASSERT(rec_native_budget(rec, process.rec_jvm)->error_pct > 5);
+}
+
+/* What is booked while probes come and go is of the stretch, which the slice stands for. */
+static void what_was_seen_between_slices_is_not_told_twice(void)
+{
+	const uint64_t bytes[] = { 1000 };
+	struct native_target *t;
+
+	book(1, 3, 100, 10000);
+	t = begin_slices();
+	for (int i = 0; i < 20; i++) {
+		sites[1].allocated_bytes += 700;
+		slice(t, bytes);
+	}
+	sites[1].allocated_bytes += 700;
+	t->now_work_ns += 90 * MS;
+	native_finish(native, &decoder, &process, rec);
+	CU_ASSERT(labs(row_of(process.rec_jvm)->allocated_bytes - (10000 + 20 * 10000 + 9000)) <
+		  1000);
+}
+
 static CU_TestInfo tests[] = {
+	{ "slices stand for what was not seen", slices_stand_for_what_was_not_seen },
+	{ "few slices say nothing of what was not seen",
+	  few_slices_say_nothing_of_what_was_not_seen },
+	{ "no slice at all says nothing", no_slice_at_all_says_nothing },
+	{ "a tag with much of all is to be certain too",
+	  a_tag_with_much_of_all_is_to_be_certain_too },
+	{ "what was seen between slices is not told twice",
+	  what_was_seen_between_slices_is_not_told_twice },
 	{ "one that has ended stays in the recording", one_that_has_ended_stays_in_the_recording },
 	{ "its places are used again after a rest", its_places_are_used_again_after_a_rest },
 	{ "places come back while others end", places_come_back_while_others_end },

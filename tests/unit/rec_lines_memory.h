@@ -34,10 +34,11 @@ static inline void rec_print_amounts(const struct recording *rec,
 				     const struct rec_native_site *site, FILE *out)
 {
 	fprintf(out,
-		"%s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %.3f",
+		"%s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
+		" %.3f %.3f",
 		rec_native_use_name(site->use), site->allocated_blocks, site->allocated_bytes,
 		site->freed_blocks, site->freed_bytes, site->untracked_blocks,
-		site->untracked_bytes, site->error_bytes);
+		site->untracked_bytes, site->error_bytes, site->slice_error_bytes);
 	rec_print_key(rec, site->jvm, site->tag, out);
 }
 
@@ -81,8 +82,8 @@ static inline void rec_print_budget(const struct recording *rec, const struct re
 		b->interval);
 	for (int state = 0; state < REC_NATIVE_STATE_NR; state++)
 		fprintf(out, " %" PRIu64, b->state_ns[state]);
-	fprintf(out, " %d %d %" PRId64 " %" PRId64, b->estimated, b->live_known, b->live_bytes,
-		b->live_blocks);
+	fprintf(out, " %d %.3f %d %" PRId64 " %" PRId64, b->estimated, b->error_pct, b->live_known,
+		b->live_bytes, b->live_blocks);
 	rec_print_key(rec, b->jvm, 0, out);
 }
 

@@ -35,6 +35,7 @@ static inline void random_amounts(struct rec_random *r, struct rec_native_site *
 	site->untracked_blocks = random_amount(r) - random_amount(r);
 	site->untracked_bytes = random_amount(r) - random_amount(r);
 	site->error_bytes = random_decimal(r);
+	site->slice_error_bytes = random_below(r, 2) ? random_decimal(r) : 0;
 }
 
 static inline void random_ages(struct rec_random *r, int64_t ages[REC_NATIVE_AGES],
@@ -119,6 +120,7 @@ static inline void random_budget(struct rec_random *r, uint32_t jvm)
 	row->all_cpu_ns = row->watched_cpu_ns + (uint64_t)random_amount(r);
 	row->interval = random_below(r, 1u << 20);
 	row->estimated = random_below(r, 2);
+	row->error_pct = random_below(r, 2) ? random_decimal(r) : 0;
 	row->live_known = random_below(r, 2);
 	row->live_bytes = row->live_known ? random_amount(r) : 0;
 	row->live_blocks = row->live_known ? random_amount(r) : 0;

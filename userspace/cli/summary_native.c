@@ -108,7 +108,8 @@ static void write_coverage(const struct rec_native_budget *budget, FILE *out)
 	if (!budget->estimated)
 		fprintf(out, "; only what was seen in %.1f %% of its CPU time", 100 * part);
 	else if (part < 1)
-		fprintf(out, "; estimated from %.1f %% of its CPU time", 100 * part);
+		fprintf(out, "; estimated from %.1f %% of its CPU time, standard error %.1f %%",
+			100 * part, budget->error_pct);
 	else
 		fputs("; estimated from samples", out);
 }

@@ -27,6 +27,7 @@ static void read_amounts(yajl_val from, struct rec_native_site *to)
 	to->untracked_blocks = bytes_of(from, "untracked_count");
 	to->untracked_bytes = bytes_of(from, "untracked_bytes");
 	to->error_bytes = tree_decimal(tree_get(from, "error_bytes"));
+	to->slice_error_bytes = tree_decimal(tree_get(from, "slice_error_bytes"));
 }
 
 static void read_ages(yajl_val from, int64_t ages[REC_NATIVE_AGES], int64_t *oldest_ns)
@@ -158,6 +159,7 @@ static void read_budget(struct tree *t, yajl_val from)
 	row->all_cpu_ns = tree_counter(tree_get(from, "cpu_ns"));
 	row->interval = tree_counter(tree_get(from, "sample_interval_bytes"));
 	row->estimated = tree_is_true(tree_get(from, "estimated"));
+	row->error_pct = tree_decimal(tree_get(from, "error_pct"));
 	row->live_known = tree_is_true(tree_get(from, "live_known"));
 	row->live_bytes = bytes_of(from, "live_bytes");
 	row->live_blocks = bytes_of(from, "live_blocks");

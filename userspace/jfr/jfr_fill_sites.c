@@ -27,6 +27,7 @@ static int64_t bytes_of(const struct jfr_item *e, unsigned int field)
 
 enum { AMOUNT_BLOCKS, AMOUNT_BYTES, AMOUNT_FREED_BLOCKS, AMOUNT_FREED_BYTES };
 enum { AMOUNT_UNTRACKED_BLOCKS = 4, AMOUNT_UNTRACKED_BYTES, AMOUNT_ERROR };
+enum { AMOUNT_SLICE_ERROR = 7, AMOUNT_NR };
 
 /* Writes the numbers that begin at a field. */
 static void take_amounts(const struct jfr_item *e, unsigned int at, struct rec_native_site *to)
@@ -38,6 +39,7 @@ static void take_amounts(const struct jfr_item *e, unsigned int at, struct rec_n
 	to->untracked_blocks = bytes_of(e, at + AMOUNT_UNTRACKED_BLOCKS);
 	to->untracked_bytes = bytes_of(e, at + AMOUNT_UNTRACKED_BYTES);
 	to->error_bytes = jfr_decimal(e, at + AMOUNT_ERROR);
+	to->slice_error_bytes = jfr_decimal(e, at + AMOUNT_SLICE_ERROR);
 }
 
 static void take_ages(const struct jfr_item *e, unsigned int at, int64_t *oldest_ns,
@@ -60,7 +62,7 @@ static bool take_key(struct jfr_filler *f, const struct jfr_item *e, unsigned in
 	return use >= 0 && to->jvm;
 }
 
-enum { SITE_STACK, SITE_KEY, SITE_AMOUNTS = SITE_KEY + 3, SITE_OLDEST = SITE_AMOUNTS + 7 };
+enum { SITE_STACK, SITE_KEY, SITE_AMOUNTS = SITE_KEY + 3, SITE_OLDEST = SITE_AMOUNTS + AMOUNT_NR };
 
 void jfr_fill_native_site(void *ctx, const struct jfr_item *e)
 {
@@ -78,7 +80,7 @@ void jfr_fill_native_site(void *ctx, const struct jfr_item *e)
 	take_ages(e, SITE_OLDEST, &to->oldest_ns, to->ages);
 }
 
-enum { CALLS_KEY, CALLS_AMOUNTS = CALLS_KEY + 3, CALLS_FIRST = CALLS_AMOUNTS + 7 };
+enum { CALLS_KEY, CALLS_AMOUNTS = CALLS_KEY + 3, CALLS_FIRST = CALLS_AMOUNTS + AMOUNT_NR };
 
 void jfr_fill_native_calls(void *ctx, const struct jfr_item *e)
 {
@@ -188,6 +190,7 @@ enum {
 	BUDGET_WATCHED,
 	BUDGET_CPU,
 	BUDGET_ESTIMATED,
+	BUDGET_ERROR,
 	BUDGET_LIVE_KNOWN,
 	BUDGET_ATTACHED,
 	BUDGET_STATES,
@@ -216,6 +219,7 @@ void jfr_fill_probe_budget(void *ctx, const struct jfr_item *e)
 	row->watched_cpu_ns = (uint64_t)jfr_number(e, BUDGET_WATCHED);
 	row->all_cpu_ns = (uint64_t)jfr_number(e, BUDGET_CPU);
 	row->estimated = jfr_number(e, BUDGET_ESTIMATED);
+	row->error_pct = 100 * jfr_decimal(e, BUDGET_ERROR);
 	row->live_known = jfr_number(e, BUDGET_LIVE_KNOWN);
 	row->attached_ns = jfr_number(e, BUDGET_ATTACHED);
 	for (unsigned int i = 0; i < REC_NATIVE_STATE_NR; i++)

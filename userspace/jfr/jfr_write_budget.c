@@ -40,6 +40,7 @@ static void put_budget(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_long(&w->bytes, budget->watched_cpu_ns);
 	jfr_put_long(&w->bytes, budget->all_cpu_ns);
 	jfr_put_byte(&w->bytes, budget->estimated);
+	jfr_put_double(&w->bytes, budget->error_pct / 100);
 	jfr_put_byte(&w->bytes, budget->live_known);
 	jfr_put_long(&w->bytes, (uint64_t)budget->attached_ns);
 	for (int state = 0; state < REC_NATIVE_STATE_NR; state++)

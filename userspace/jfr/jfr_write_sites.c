@@ -51,6 +51,7 @@ static void put_amounts(struct jfr_writer *w, const struct rec_native_site *site
 	put_long(w, site->untracked_blocks);
 	put_long(w, site->untracked_bytes);
 	jfr_put_double(&w->bytes, site->error_bytes);
+	jfr_put_double(&w->bytes, site->slice_error_bytes);
 }
 
 static void put_ages(struct jfr_writer *w, int64_t oldest_ns, const int64_t ages[REC_NATIVE_AGES])

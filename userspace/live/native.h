@@ -11,6 +11,7 @@
 #include "live/governor.h"
 #include "live/mappings.h"
 #include "live/probes.h"
+#include "live/slices.h"
 #include "model/growth.h"
 
 struct bpf_object;
@@ -49,12 +50,16 @@ struct native_target {
 	/* CPU time of the target without that of the probes, which may go on in between: */
 	uint64_t start_work_ns;
 	uint64_t now_work_ns;
-	uint64_t sliced_from_ns;   /* when slices began */
-	uint64_t sliced_seen_ns;   /* in slices that are over */
-	uint64_t slice_work_ns;	   /* when this slice began */
-	uint64_t sliced_cost_ns;   /* of the probes, in all slices */
-	uint64_t slices_work_ns;   /* of the target, in all slices */
-	uint64_t gone_ns;	   /* unseen between slices, before these */
+	uint64_t sliced_from_ns; /* when slices began */
+	uint64_t sliced_seen_ns; /* in slices that are over */
+	uint64_t slice_work_ns;	 /* when this slice began */
+	uint64_t sliced_cost_ns; /* of the probes, in all slices */
+	uint64_t slices_work_ns; /* of the target, in all slices */
+	uint64_t gone_ns;	 /* unseen between slices, before these */
+	struct slices slices;
+	struct slices_sum slices_all, slices_tags[NATIVE_TAGS_MAX + 1]; /* the last: all others */
+	bool unestimated;	   /* the sums allocated are of what was seen alone */
+	double error_pct;	   /* their standard error, by slices */
 	struct growth_clock clock; /* of the levels of its sites */
 	struct native_tag {
 		char name[NATIVE_TAG_NAME_MAX];
@@ -67,15 +72,21 @@ struct native_target {
 	uint64_t retire_ns;   /* when quiet sites were looked for; CLOCK_MONOTONIC */
 };
 
+/* Of a site, an estimate: allocated between slices of time, and its standard error. */
+struct native_unseen {
+	double blocks;
+	double bytes;
+	double error_bytes;
+};
+
 /* A site of the kernel, as far as the recording knows it. */
 struct native_site {
 	uint32_t id; /* of the recording, which adds up sites of equal stacks; 0: not yet there */
 	uint32_t stack;
 	int64_t told_blocks[2]; /* to the totals: allocated, live */
 	int64_t told_bytes[2];
-	/* in slices: what it had when they began, and what was added for the time between */
-	uint64_t base_blocks, base_bytes;
-	double more_blocks, more_bytes;
+	uint64_t slice_bytes; /* allocated when a slice began or ended last */
+	struct slices_sum slices;
 	int64_t low;		    /* bytes that lived, the fewest since the last look */
 	struct growth_level *level; /* owned; of the bytes that live. NULL: there were few */
 	/* See native_retire(). */
@@ -95,7 +106,8 @@ struct native_retired {
 	/* */
 	uint32_t id; /* of the recording's site */
 	struct rec_native_site sum;
-	struct growth_level *level; /* owned */
+	struct native_unseen unseen; /* not in sum */
+	struct growth_level *level;  /* owned */
 };
 
 /*

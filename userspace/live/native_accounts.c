@@ -200,8 +200,6 @@ static int64_t blocks_of(uint64_t parts)
 	return (int64_t)((parts + JVS_NATIVE_ONE / 2) / JVS_NATIVE_ONE);
 }
 
-/* ---- slices: what was not seen between them */
-
 void native_each_site(struct native *native, uint32_t target, native_site_fn *do_site,
 		      const void *ctx)
 {
@@ -210,43 +208,6 @@ void native_each_site(struct native *native, uint32_t target, native_site_fn *do
 	for (uint32_t i = 1; i < count; i++)
 		if (is_of(native, i, target))
 			do_site(&native->sites[i], &native->known[i], ctx);
-}
-
-void native_begin_slices(const struct jvs_native_site *site, struct native_site *known,
-			 const void *ctx)
-{
-	(void)ctx;
-	known->base_blocks = site->allocated_blocks;
-	known->base_bytes = site->allocated_bytes;
-}
-
-void native_end_slices(const struct jvs_native_site *site, struct native_site *known,
-		       const void *ctx)
-{
-	const double *scale = ctx;
-
-	known->more_blocks += (*scale - 1) * (double)(site->allocated_blocks - known->base_blocks);
-	known->more_bytes += (*scale - 1) * (double)(site->allocated_bytes - known->base_bytes);
-}
-
-static double more(const struct native_target *t, double seen)
-{
-	bool sliced =
-		t->governor.state != REC_NATIVE_EXACT && t->governor.state != REC_NATIVE_SAMPLED;
-
-	return t->begun && sliced ? (native_scale(t) - 1) * seen : 0;
-}
-
-static double more_blocks(const struct native_target *t, const struct jvs_native_site *site,
-			  const struct native_site *known)
-{
-	return known->more_blocks + more(t, (double)(site->allocated_blocks - known->base_blocks));
-}
-
-static double more_bytes(const struct native_target *t, const struct jvs_native_site *site,
-			 const struct native_site *known)
-{
-	return known->more_bytes + more(t, (double)(site->allocated_bytes - known->base_bytes));
 }
 
 void native_read_site(struct native *native, const struct process *p, struct recording *rec,
@@ -259,15 +220,13 @@ void native_read_site(struct native *native, const struct process *p, struct rec
 
 	site.tag = native_tag(t, rec, from->tag);
 	site.use = from->use == JVS_NATIVE_HEAP ? REC_NATIVE_HEAP : REC_NATIVE_UNKNOWN_FREE;
-	row->allocated_blocks =
-		blocks_of(from->allocated_blocks + (uint64_t)more_blocks(t, from, known));
-	row->allocated_bytes = (int64_t)from->allocated_bytes + (int64_t)more_bytes(t, from, known);
+	row->allocated_blocks = blocks_of(from->allocated_blocks);
+	row->allocated_bytes = (int64_t)from->allocated_bytes;
 	row->freed_blocks = blocks_of(from->freed_blocks);
 	row->freed_bytes = (int64_t)from->freed_bytes;
 	row->untracked_blocks =
 		row->allocated_blocks - blocks_of(from->allocated_blocks - from->untracked_blocks);
-	row->untracked_bytes =
-		row->allocated_bytes - (int64_t)(from->allocated_bytes - from->untracked_bytes);
+	row->untracked_bytes = (int64_t)from->untracked_bytes;
 	row->error_bytes = sqrt((double)from->variance * JVS_NATIVE_VARIANCE);
 	*out = site;
 }
@@ -279,9 +238,12 @@ static void tell_site(struct native *native, const struct process *p, struct rec
 	struct native_site *known = &native->known[number];
 	const struct rec_native_chain unknown = { 0 },
 				      *chain = calls_of(&native->calls, from->stack);
+	struct native_unseen unseen;
 	struct rec_native_site row;
 
 	native_read_site(native, p, rec, number, &row);
+	native_read_unseen(&native->targets[p->index], from, known, &unseen);
+	native_add_unseen(&native->targets[p->index], &unseen, &row);
 	/* Totals do not move: one that was told without its stack would stay so. */
 	if (known->stack || !from->stack || !native->waits)
 		native_tell_totals(rec, &row, known, !native->targets[p->index].live_lost);
@@ -414,6 +376,7 @@ void native_finish(struct native *native, struct decoder *d, const struct proces
 		return;
 	resolve_sites(native, d);
 	native_follow(native, p, true);
+	native_judge_slices(native, p->index, &native->targets[p->index]);
 	rec_native_forget_sites(rec, p->rec_jvm);
 	for (uint32_t i = 1; i < count; i++)
 		if (is_of(native, i, p->index))

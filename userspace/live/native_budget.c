@@ -53,28 +53,16 @@ static void measure(struct native *native, const struct process *p, struct gover
 	t->allocated_bytes = counts.values[JVS_NATIVE_COUNT_ALLOCATED_BYTES];
 }
 
-/* ---- figures of slices: what was seen stands for what was not, by the target's CPU time */
+/* ---- slices of time */
 
 static bool is_sliced(enum rec_native_state state)
 {
 	return state != REC_NATIVE_EXACT && state != REC_NATIVE_SAMPLED;
 }
 
-bool native_is_estimated(const struct native_target *t)
+static bool is_in_slice(const struct native_target *t)
 {
-	return t->sliced_cost_ns <= t->slices_work_ns;
-}
-
-double native_scale(const struct native_target *t)
-{
-	uint64_t all_ns = t->now_work_ns - t->sliced_from_ns;
-	uint64_t seen_ns = t->sliced_seen_ns;
-
-	if (t->governor.attached && is_sliced(t->governor.state))
-		seen_ns += t->now_work_ns - t->slice_work_ns;
-	return native_is_estimated(t) && seen_ns && all_ns > seen_ns
-		       ? (double)all_ns / (double)seen_ns
-		       : 1;
+	return is_sliced(t->governor.state) && t->governor.attached;
 }
 
 static void begin_sliced(struct native *native, const struct process *p)
@@ -84,15 +72,23 @@ static void begin_sliced(struct native *native, const struct process *p)
 	t->sliced_from_ns = t->now_work_ns;
 	t->sliced_seen_ns = 0;
 	t->live_lost = true;
-	native_each_site(native, p->index, native_begin_slices, NULL);
+	native_start_slices(native, p->index);
 }
 
-static void end_sliced(struct native *native, const struct process *p)
+static void end_slice(struct native *native, const struct process *p, uint64_t cost_ns)
 {
 	struct native_target *t = &native->targets[p->index];
-	double scale = native_scale(t);
+	uint64_t seen_ns = t->now_work_ns - t->slice_work_ns;
 
-	native_each_site(native, p->index, native_end_slices, &scale);
+	t->sliced_seen_ns += seen_ns;
+	t->slices_work_ns += seen_ns;
+	t->sliced_cost_ns += cost_ns - t->governor.at_slice.cost_ns;
+	native_end_slice(native, p->index);
+}
+
+static void end_sliced(struct native_target *t)
+{
+	slices_stop(&t->slices);
 	t->gone_ns += t->now_work_ns - t->sliced_from_ns - t->sliced_seen_ns;
 	t->sliced_seen_ns = t->sliced_from_ns = 0;
 }
@@ -178,7 +174,7 @@ static void change_state(struct native *native, struct decoder *d, const struct 
 	if (is_sliced(to) && !is_sliced(from))
 		begin_sliced(native, p);
 	else if (is_sliced(from) && !is_sliced(to))
-		end_sliced(native, p);
+		end_sliced(t);
 }
 
 static void look(struct native *native, struct decoder *d, const struct process *p,
@@ -186,18 +182,15 @@ static void look(struct native *native, struct decoder *d, const struct process 
 {
 	struct native_target *t = &native->targets[p->index];
 	enum rec_native_state from = t->governor.state;
-	bool was_attached = t->governor.attached;
+	bool was_attached = t->governor.attached, was_in_slice = is_in_slice(t);
 	struct governor_input input;
 
 	measure(native, p, &input);
 	t->state_ns[from] += input.now_ns - t->governor.last.now_ns;
 	t->now_work_ns = budget_own_work_ns(p, input.cost_ns);
 	governor_look(&t->governor, &input);
-	if (is_sliced(from) && was_attached && !t->governor.attached) {
-		t->sliced_seen_ns += t->now_work_ns - t->slice_work_ns;
-		t->slices_work_ns += t->now_work_ns - t->slice_work_ns;
-		t->sliced_cost_ns += input.cost_ns - t->governor.at_slice.cost_ns;
-	}
+	if (was_in_slice && !is_in_slice(t))
+		end_slice(native, p, input.cost_ns);
 	if (t->governor.state != from)
 		change_state(native, d, p, rec, from);
 	if (t->governor.state == from && t->governor.attached == was_attached)
@@ -206,6 +199,8 @@ static void look(struct native *native, struct decoder *d, const struct process 
 	set_links(t);
 	measure(native, p, &input);
 	t->slice_work_ns = t->now_work_ns = budget_own_work_ns(p, input.cost_ns);
+	if (is_in_slice(t))
+		native_begin_slice(native, p->index);
 }
 
 /* A slice that is over before the next tick is waited for here. */
@@ -274,5 +269,6 @@ void native_tell_budget(struct native *native, const struct decoder *d, const st
 	row->watched_cpu_ns = all_ns > unseen_ns ? all_ns - unseen_ns : 0;
 	row->interval = t->governor.state == REC_NATIVE_EXACT ? 0 : t->interval;
 	row->live_known = !t->live_lost;
-	row->estimated = native_is_estimated(t);
+	row->estimated = !t->unestimated;
+	row->error_pct = t->error_pct;
 }

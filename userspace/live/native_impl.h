@@ -25,22 +25,28 @@ void native_keep_budget(struct native *native, struct decoder *d, const struct p
 void native_tell_budget(struct native *native, const struct decoder *d, const struct process *p,
 			struct recording *rec);
 
-/*
- * Whether what was seen in slices says how much there was: not where probes took more of the
- * target's time than its own work, which is then the small difference of two large times.
- */
-bool native_is_estimated(const struct native_target *t);
-
-/* What a block that was seen in slices stands for. */
-double native_scale(const struct native_target *t);
-
 /* Calls do_site for each site of a target. */
 typedef void native_site_fn(const struct jvs_native_site *site, struct native_site *known,
 			    const void *ctx);
 void native_each_site(struct native *native, uint32_t target, native_site_fn *do_site,
 		      const void *ctx);
-/* Slices begin; they end, and ctx is the scale (double) of what was seen in them. */
-native_site_fn native_begin_slices, native_end_slices;
+
+/* native_slices.c, all at t->now_work_ns: from now on not all is watched. */
+void native_start_slices(struct native *native, uint32_t target);
+/* A slice begins, and its probes are there; it is over, and they are still there. */
+void native_begin_slice(struct native *native, uint32_t target);
+void native_end_slice(struct native *native, uint32_t target);
+/*
+ * Whether what was seen says how much there was: see live/slices.h. Also not where probes took more
+ * of the target's time than its own work, which is then the small difference of two large times.
+ */
+void native_judge_slices(const struct native *native, uint32_t target, struct native_target *t);
+/* What a site allocated unseen. */
+void native_read_unseen(const struct native_target *t, const struct jvs_native_site *site,
+			const struct native_site *known, struct native_unseen *out);
+/* Adds it, where it is an estimate. */
+void native_add_unseen(const struct native_target *t, const struct native_unseen *unseen,
+		       struct rec_native_site *row);
 
 /* Looks at what lives at each site of a target, when it is time to, or now. */
 void native_follow(struct native *native, const struct process *p, bool now);
@@ -95,7 +101,7 @@ void native_free_retired(struct native_target *t);
 typedef void native_retired_fn(struct native_retired *retired, void *ctx);
 void native_each_retired(const struct native_target *t, native_retired_fn *do_retired, void *ctx);
 
-/* A site as the recording has it, without its id. */
+/* A site as the recording has it, without its id, and without what was not seen. */
 void native_read_site(struct native *native, const struct process *p, struct recording *rec,
 		      uint32_t number, struct rec_native_site *out);
 /* What came to it since, into the totals. live_known false: what lives is withheld. */

@@ -178,6 +178,7 @@ static bool fold_site(struct native *native, const struct process *p, struct rec
 	struct native_target *t = &native->targets[p->index];
 	struct native_site *known = &native->known[id];
 	struct native_retired row = { .hash = native->sites[id].stack, .stack = known->stack }, *to;
+	struct native_unseen unseen;
 	struct rec_native_site site;
 	uint32_t number;
 
@@ -196,6 +197,11 @@ static bool fold_site(struct native *native, const struct process *p, struct rec
 		to->id = known->id;
 	}
 	rec_native_site_add(&to->sum, &site);
+	native_read_unseen(t, &native->sites[id], known, &unseen);
+	to->unseen.blocks += unseen.blocks;
+	to->unseen.bytes += unseen.bytes;
+	to->unseen.error_bytes += unseen.error_bytes;
+	native_add_unseen(t, &unseen, &site);
 	native_tell_totals(rec, &site, known, !t->live_lost);
 	add_level(to, known);
 	return true;
@@ -235,14 +241,17 @@ void native_retire(struct native *native, const struct process *p, struct record
 void native_tell_retired(struct native *native, const struct process *p, struct recording *rec)
 {
 	static const struct rec_native_chain unknown;
-	const struct table *table = &native->targets[p->index].retired;
+	const struct native_target *t = &native->targets[p->index];
+	const struct table *table = &t->retired;
 
 	for (uint32_t number = 1; number <= table->count; number++) {
 		struct native_retired *retired = table_get(table, number);
 		const struct rec_native_chain *chain = calls_of(&native->calls, retired->hash);
+		struct rec_native_site row = retired->sum;
 
-		retired->id = rec_native_site(rec, &retired->sum);
-		rec_native_calls_add(rec, chain ? chain : &unknown, &retired->sum);
+		native_add_unseen(t, &retired->unseen, &row);
+		retired->id = rec_native_site(rec, &row);
+		rec_native_calls_add(rec, chain ? chain : &unknown, &row);
 	}
 }
 

@@ -107,6 +107,7 @@ void rec_native_site_add(struct rec_native_site *to, const struct rec_native_sit
 	add_bounded(&to->untracked_blocks, from->untracked_blocks);
 	add_bounded(&to->untracked_bytes, from->untracked_bytes);
 	to->error_bytes = hypot(to->error_bytes, from->error_bytes);
+	to->slice_error_bytes += from->slice_error_bytes;
 }
 
 uint32_t rec_native_site(struct recording *rec, const struct rec_native_site *site)

@@ -50,7 +50,8 @@ struct rec_native_site {
 	int64_t freed_bytes;
 	int64_t untracked_blocks; /* allocated, but what became of them is not known */
 	int64_t untracked_bytes;
-	double error_bytes;	       /* standard error of allocated_bytes; 0: exact */
+	double error_bytes;	  /* standard error of allocated_bytes by sampling; 0: exact */
+	double slice_error_bytes; /* and by slices of time: those saw all sites, so it adds up */
 	int64_t ages[REC_NATIVE_AGES]; /* bytes that live, by age */
 	int64_t oldest_ns;	       /* of those */
 };
@@ -151,8 +152,10 @@ struct rec_native_budget {
 	uint64_t watched_cpu_ns; /* CPU time of the JVM while its probes were attached */
 	uint64_t all_cpu_ns;	 /* and all since they were first */
 	uint64_t interval;	 /* bytes between samples, in the mean; 0: exact */
-	bool estimated; /* the sums allocated are those of all the time, not only of what was seen
-			 */
+	bool estimated; /* sums allocated are those of all the time, not only of what was seen */
+	/* Standard error by slices of time of the sum of all, or of a tag with much of it; 0: none
+	 */
+	double error_pct;
 	int64_t live_bytes; /* at all sites, a moment ago */
 	int64_t live_blocks;
 	bool live_known; /* every block since attached_ns was followed, or a fair sample of them */
