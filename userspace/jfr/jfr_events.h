@@ -78,8 +78,12 @@ enum jfr_type_id {
 	JFR_DATA_LOSS,
 	JFR_JDK_EVENT_END,
 
-	/* Events of async-profiler, whose names its readers know, our own, the JDK's of 22. */
-	JFR_OWN_EVENT_FIRST = 96,
+	/*
+	 * Events of async-profiler, whose names its readers know, our own, the JDK's of 22. Behind
+	 * 'L', which is none: see jfr_write.h. So there is room below 127, the other one, and some
+	 * for more of the JDK's before it.
+	 */
+	JFR_OWN_EVENT_FIRST = 'L' + 1,
 	JFR_WALL_CLOCK_SAMPLE = JFR_OWN_EVENT_FIRST,
 	JFR_MALLOC,
 	JFR_FREE,
