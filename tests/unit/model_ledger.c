@@ -99,6 +99,26 @@ static void the_last_stays_when_there_are_too_many(void)
 	ASSERT_INT(rows[0].rss_bytes, 7);
 	ASSERT_INT(rows[count - 1].rss_bytes, REC_MAX_LEDGERS + 9);
 	ASSERT_INT(rec_ledger_last(rec, 3)->rss_bytes, 8);
+	/* Ten that took the place of another, one that found none. */
+	ASSERT_INT(rec_quality_sum(rec, REC_QUALITY_INFO), 11);
+}
+
+static void rows_of_a_ledger_are_bounded(void)
+{
+	struct rec_ledger ledger = { .jvm = 1 };
+
+	for (uint32_t i = 1; i <= REC_MAX_LEDGER_PARTS + 3; i++)
+		rec_ledger_add_part(rec, &ledger, &(struct rec_ledger_part){ .name = i });
+	for (uint32_t i = 1; i <= REC_MAX_NMT_TAGS + 4; i++)
+		rec_ledger_add_nmt(rec, &ledger, &(struct rec_nmt){ .tag = i });
+	ASSERT_INT(ledger.part_count, REC_MAX_LEDGER_PARTS);
+	ASSERT_INT(ledger.nmt_count, REC_MAX_NMT_TAGS);
+	for (uint32_t i = 0; i < REC_MAX_LEDGER_PARTS; i++)
+		ASSERT_INT(ledger.parts[i].name, i + 1);
+	for (uint32_t i = 0; i < REC_MAX_NMT_TAGS; i++)
+		ASSERT_INT(ledger.nmt[i].tag, i + 1);
+	ASSERT_INT(rec_quality_sum(rec, REC_QUALITY_INFO), 7);
+	rec_ledger_free(&ledger);
 }
 
 static void ledgers_of_too_many_jvms_are_counted(void)
@@ -186,6 +206,7 @@ static void there_is_a_limit_to_series(void)
 	}
 	rec_series(rec, &count, &bucket_ns);
 	ASSERT_INT(count, REC_MAX_SERIES);
+	ASSERT_INT(rec_quality_sum(rec, REC_QUALITY_INFO), 10);
 	ASSERT_INT(rec_error(rec), 0);
 }
 
@@ -193,6 +214,7 @@ static CU_TestInfo tests[] = {
 	{ "the first and the last stay", the_first_and_the_last_stay },
 	{ "all are kept for who asks", all_are_kept_for_who_asks },
 	{ "the last stays when there are too many", the_last_stays_when_there_are_too_many },
+	{ "rows of a ledger are bounded", rows_of_a_ledger_are_bounded },
 	{ "ledgers of too many JVMs are counted", ledgers_of_too_many_jvms_are_counted },
 	{ "every line has a name of its own", every_line_has_a_name_of_its_own },
 	{ "values lie in their second", values_lie_in_their_second },

@@ -80,30 +80,6 @@ static void read_lines(struct tree *t, struct pairs *pairs, yajl_val rows)
 	}
 }
 
-/* Room for one more row behind count of them; NULL when memory is out, which is remembered. */
-static void *reserve(struct tree *t, void *rows, size_t count, size_t row_size)
-{
-	void *larger;
-
-	/* A power of two is where there was room for no more. */
-	if (count & (count - 1))
-		return rows;
-	larger = reallocarray(rows, count ? 2 * count : 1, row_size);
-	if (!larger)
-		t->err = -ENOMEM;
-	return larger;
-}
-
-static void add_part(struct tree *t, struct rec_ledger *to, const struct rec_ledger_part *part)
-{
-	struct rec_ledger_part *parts = reserve(t, to->parts, to->part_count, sizeof(*to->parts));
-
-	if (!parts)
-		return;
-	to->parts = parts;
-	parts[to->part_count++] = *part;
-}
-
 static bool is_empty(const struct rec_ledger_row *row)
 {
 	return !row->reserved && !row->committed && !row->resident && !row->swapped && !row->count;
@@ -121,22 +97,17 @@ static void read_part(struct tree *t, struct pairs *pairs, yajl_val from)
 	part.line = (enum rec_line)line;
 	part.row = start;
 	if (!is_empty(&start))
-		add_part(t, &pair->first, &part);
+		rec_ledger_add_part(t->rec, &pair->first, &part);
 	part.row = end;
 	if (!is_empty(&end) || is_empty(&start))
-		add_part(t, &pair->last, &part);
+		rec_ledger_add_part(t->rec, &pair->last, &part);
 }
 
 /* ---- Native Memory Tracking */
 
 static void add_tag(struct tree *t, struct rec_ledger *to, yajl_val from, const char *prefix)
 {
-	struct rec_nmt *tags = reserve(t, to->nmt, to->nmt_count, sizeof(*to->nmt));
-
-	if (!tags)
-		return;
-	to->nmt = tags;
-	tags[to->nmt_count++] = (struct rec_nmt){
+	const struct rec_nmt tag = {
 		.tag = tree_string(t, tree_get(from, "tag")),
 		.malloc_bytes = amount_of(from, prefix, "malloc_bytes"),
 		.malloc_count = amount_of(from, prefix, "malloc_count"),
@@ -145,6 +116,8 @@ static void add_tag(struct tree *t, struct rec_ledger *to, yajl_val from, const 
 		.reserved = amount_of(from, prefix, "reserved_bytes"),
 		.committed = amount_of(from, prefix, "committed_bytes"),
 	};
+
+	rec_ledger_add_nmt(t->rec, to, &tag);
 }
 
 static void read_tag(struct tree *t, struct pairs *pairs, yajl_val from)

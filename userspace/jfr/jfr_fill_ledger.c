@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "jfr/jfr_fill_impl.h"
@@ -12,9 +10,6 @@
  * and stand behind one another: it is complete when an event of another one comes, or its chunk
  * ends. Numbers of a broken file may be any.
  */
-
-#define PARTS_MAX 4096
-#define TAGS_MAX  128 /* the JVM has some 30 */
 
 static uint64_t amount(const struct jfr_item *e, unsigned int field)
 {
@@ -120,38 +115,20 @@ void jfr_fill_ledger_line(void *ctx, const struct jfr_item *e)
 		to->lines[line] = row_at(e, AT_MORE + 1);
 }
 
-/* Room for one more row behind count of them; NULL when there is none. */
-static void *reserve(struct jfr_filler *f, void *rows, size_t count, size_t max, size_t row_size)
-{
-	void *larger;
-
-	/* A power of two is where there was room for no more. */
-	if (count >= max || (count & (count - 1)))
-		return count >= max ? NULL : rows;
-	larger = reallocarray(rows, count ? 2 * count : 1, row_size);
-	if (!larger)
-		f->err = -ENOMEM;
-	return larger;
-}
-
 void jfr_fill_ledger_part(void *ctx, const struct jfr_item *e)
 {
 	struct jfr_filler *f = ctx;
 	struct rec_ledger *to = reading(f, e);
 	int line = line_of(f, e);
-	struct rec_ledger_part *parts;
-
-	if (!to || line < 0)
-		return;
-	parts = reserve(f, to->parts, to->part_count, PARTS_MAX, sizeof(*parts));
-	if (!parts)
-		return;
-	to->parts = parts;
-	parts[to->part_count++] = (struct rec_ledger_part){
-		.line = (enum rec_line)line,
+	struct rec_ledger_part part = {
 		.name = jfr_fill_text(f, e, AT_MORE + 1),
 		.row = row_at(e, AT_MORE + 2),
 	};
+
+	if (!to || line < 0)
+		return;
+	part.line = (enum rec_line)line;
+	rec_ledger_add_part(f->rec, to, &part);
 }
 
 /* ---- what else is of a reading */
@@ -197,15 +174,7 @@ void jfr_fill_nmt_tag(void *ctx, const struct jfr_item *e)
 {
 	struct jfr_filler *f = ctx;
 	struct rec_ledger *to = reading(f, e);
-	struct rec_nmt *tags;
-
-	if (!to)
-		return;
-	tags = reserve(f, to->nmt, to->nmt_count, TAGS_MAX, sizeof(*tags));
-	if (!tags)
-		return;
-	to->nmt = tags;
-	tags[to->nmt_count++] = (struct rec_nmt){
+	struct rec_nmt tag = {
 		.tag = jfr_fill_text(f, e, AT_MORE),
 		.malloc_bytes = amount(e, AT_MORE + 1),
 		.malloc_count = amount(e, AT_MORE + 2),
@@ -214,6 +183,9 @@ void jfr_fill_nmt_tag(void *ctx, const struct jfr_item *e)
 		.reserved = amount(e, AT_MORE + 5),
 		.committed = amount(e, AT_MORE + 6),
 	};
+
+	if (to)
+		rec_ledger_add_nmt(f->rec, to, &tag);
 }
 
 /* ---- over time */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/ledger.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,11 +79,13 @@ static struct rec_ledger *new_row(struct recording *rec, uint32_t jvm)
 {
 	struct rec_ledger *rows;
 
-	for (uint32_t i = REC_MAX_LEDGERS; i && rec->ledgers_count == REC_MAX_LEDGERS; i--)
-		if (rec->ledgers[i - 1].jvm == jvm)
-			return &rec->ledgers[i - 1];
-	if (rec->ledgers_count == REC_MAX_LEDGERS)
+	if (rec->ledgers_count == REC_MAX_LEDGERS) {
+		rec_quality_add(rec, REC_QUALITY_INFO, "ledger_readings_over_limit", 1);
+		for (uint32_t i = REC_MAX_LEDGERS; i; i--)
+			if (rec->ledgers[i - 1].jvm == jvm)
+				return &rec->ledgers[i - 1];
 		return NULL;
+	}
 	rows = rec_grow(rec, rec->ledgers, &rec->ledgers_capacity, rec->ledgers_count + 1u,
 			sizeof(*rows));
 	if (!rows)
@@ -131,6 +134,47 @@ void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger)
 		pair->has_last = true;
 	}
 	*ledger = (struct rec_ledger){ 0 };
+}
+
+/* Room for one more row behind count of them; NULL when there is none. */
+static void *reserve(struct recording *rec, void *rows, size_t count, size_t max, size_t row_size)
+{
+	void *larger;
+
+	if (count >= max) {
+		rec_quality_add(rec, REC_QUALITY_INFO, "ledger_rows_over_limit", 1);
+		return NULL;
+	}
+	/* A power of two is where there was room for no more. */
+	if (count & (count - 1))
+		return rows;
+	larger = reallocarray(rows, count ? 2 * count : 1, row_size);
+	if (!larger)
+		rec->err = -ENOMEM;
+	return larger;
+}
+
+void rec_ledger_add_part(struct recording *rec, struct rec_ledger *ledger,
+			 const struct rec_ledger_part *part)
+{
+	struct rec_ledger_part *parts = reserve(rec, ledger->parts, ledger->part_count,
+						REC_MAX_LEDGER_PARTS, sizeof(*parts));
+
+	if (!parts)
+		return;
+	ledger->parts = parts;
+	parts[ledger->part_count++] = *part;
+}
+
+void rec_ledger_add_nmt(struct recording *rec, struct rec_ledger *ledger, const struct rec_nmt *tag)
+{
+	struct rec_nmt *tags =
+		reserve(rec, ledger->nmt, ledger->nmt_count, REC_MAX_NMT_TAGS, sizeof(*tags));
+
+	if (!tags)
+		return;
+	ledger->nmt = tags;
+	tags[ledger->nmt_count++] = *tag;
 }
 
 const struct rec_ledger *rec_ledger_first(const struct recording *rec, uint32_t jvm)

@@ -115,9 +115,22 @@ struct rec_ledger {
 
 /*
  * Takes the ledger over, in any case: parts and nmt are freed with the recording. Those of more
- * JVMs than REC_MAX_LEDGER_JVMS are counted in the quality "info" and dropped.
+ * JVMs than REC_MAX_LEDGER_JVMS are counted in the quality "info" and dropped, and so are those
+ * that are not kept since there are REC_MAX_LEDGERS.
  */
 void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger);
+
+#define REC_MAX_LEDGER_PARTS 4096 /* ours have 256 */
+#define REC_MAX_NMT_TAGS     128  /* the JVM has some 30 */
+
+/*
+ * One row more of a ledger that is not added yet, and has no others than those that came this way.
+ * Rows beyond the limit are counted in the quality "info".
+ */
+void rec_ledger_add_part(struct recording *rec, struct rec_ledger *ledger,
+			 const struct rec_ledger_part *part);
+void rec_ledger_add_nmt(struct recording *rec, struct rec_ledger *ledger,
+			const struct rec_nmt *tag);
 
 /* The first and the latest of a JVM; NULL when there is none. */
 const struct rec_ledger *rec_ledger_first(const struct recording *rec, uint32_t jvm);

@@ -33,8 +33,10 @@ static struct rec_series *find(struct recording *rec, uint32_t jvm, uint32_t nam
 			return &rec->series[i];
 		}
 	}
-	if (rec->series_count == REC_MAX_SERIES)
+	if (rec->series_count == REC_MAX_SERIES) {
+		rec_quality_add(rec, REC_QUALITY_INFO, "series_over_limit", 1);
 		return NULL;
+	}
 	rows = rec_grow(rec, rec->series, &rec->series_capacity, rec->series_count + 1u,
 			sizeof(*rows));
 	if (!rows)
