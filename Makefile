@@ -41,7 +41,8 @@ GENERATED := $(BUILD)/trie_default.o $(if $(filter model,$(DIRS)),$(BUILD)/profi
 OBJ       := $(SRC:%.c=$(BUILD)/%.o) $(GENERATED)
 MAIN_OBJ  := $(MAIN_SRC:%.c=$(BUILD)/%.o)
 SKELETON  := $(BUILD)/jvmscope.skel.h
-SANITIZE  := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer
+# What is undefined ends the program, as a bad address does: else it is a line that nobody reads.
+SANITIZE  := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 # A unit test file tests/unit/DIR_NAME.c belongs to the folder DIR (bpf, base, exporters, ...).
 UNIT_SRC  := $(foreach d,$(DIRS) bpf $(if $(filter model,$(DIRS)),exporters),$(wildcard tests/unit/$(d)_*.c))
 UNIT_OBJ  := $(patsubst %.c,$(BUILD)/asan/%.o,$(SRC) $(UNIT_SRC)) $(BUILD)/asan/tests/unit/main.o \
