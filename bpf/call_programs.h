@@ -2,9 +2,10 @@
 #ifndef JVS_CALL_PROGRAMS_H
 #define JVS_CALL_PROGRAMS_H
 
-#include <bpf/bpf_tracing.h>
-
+#include "capture.h"
 #include "unwind.h"
+
+#include <bpf/bpf_tracing.h>
 
 /*
  * The programs of a group that looks at calls and at their returns: those of single links, of multi
@@ -17,6 +18,73 @@
  *	int on_entry(ctx, const struct caller *)	1: no return is wanted
  *	void on_return(ctx, const struct caller *)
  */
+
+/* The first two of a group with a control for each target: struct jvs_GROUP_control. */
+#define JVS_CALLER(group)                                                                        \
+	struct caller {                                                                          \
+		const struct jvs_target *t;                                                      \
+		const struct jvs_##group##_control *control;                                     \
+		__u64 start_ns; /* of the program */                                             \
+		__u32 target;                                                                    \
+	};                                                                                       \
+                                                                                                 \
+	static __always_inline bool find_caller(struct caller *caller)                           \
+	{                                                                                        \
+		caller->start_ns = bpf_ktime_get_ns();                                           \
+		caller->t = jvs_current_target(&caller->target);                                 \
+		if (!caller->t)                                                                  \
+			return false;                                                            \
+		caller->control = bpf_map_lookup_elem(&jvs_##group##_controls, &caller->target); \
+		return caller->control;                                                          \
+	}
+
+/* A call whose return is waited for. */
+struct jvs_pending {
+	__u64 sp;    /* at its entry; 0: there is none */
+	__u64 epoch; /* of the links, in which it began */
+};
+
+#define JVS_PENDING_MAX 16 /* returns that a thread waits for at once */
+
+/* Whether the kernel has the return of the call that began at sp among those to come. */
+static __always_inline bool jvs_is_waited_for(__u64 sp)
+{
+	const struct return_instance *pending;
+	const struct uprobe_task *utask;
+
+	if (!jvs_kernel_has_returns())
+		return true;
+	utask = bpf_get_current_task_btf()->utask;
+	pending = utask ? utask->return_instances : NULL;
+	for (int i = 0; i < JVS_PENDING_MAX && pending; i++) {
+		if (pending->stack == sp)
+			return true;
+		pending = pending->next;
+	}
+	return false;
+}
+
+/* What a call is to the one that its thread remembers. */
+enum jvs_call_place {
+	JVS_CALL_ALONE,
+	JVS_CALL_PART,	/* of that one, which counts for both */
+	JVS_CALL_BEHIND /* that one, which has returned unseen or was left by a jump, and is lost */
+};
+
+/*
+ * A return that was never seen would make all deeper calls parts of what the thread remembers, so
+ * the kernel is asked whether it waits for it. At the same place it is a jump from one probed
+ * function to another.
+ */
+static __always_inline enum jvs_call_place jvs_place_of_call(const struct jvs_pending *pending,
+							     __u64 sp, __u64 epoch)
+{
+	if (!pending->sp || pending->epoch != epoch || pending->sp == sp)
+		return JVS_CALL_ALONE;
+	if (sp < pending->sp && jvs_is_waited_for(pending->sp))
+		return JVS_CALL_PART;
+	return JVS_CALL_BEHIND;
+}
 
 /*
  * Which of both a program of a session link runs for: at a return the thread is where it returns

@@ -49,12 +49,14 @@ struct jvs_mapping_control {
 };
 
 /* X(NAME, "name in outputs"): of a target, on each CPU. */
-#define JVS_MAPPING_COUNTER_LIST(X)                                      \
-	X(CALLS, "mapping_calls")	/* that were looked at */        \
-	X(RETURNS, "mapping_returns")	/* and waited for */             \
-	X(RUN_NS, "mapping_run_ns")	/* time of the programs */       \
-	X(LOST, "mapping_ring_full")	/* records that did not fit */   \
-	X(NO_STACK, "mapping_no_stack") /* stacks that were not taken */ \
+#define JVS_MAPPING_COUNTER_LIST(X)                                                                \
+	X(CALLS, "mapping_calls")	       /* that were looked at */                           \
+	X(RETURNS, "mapping_returns")	       /* and waited for */                                \
+	X(RUN_NS, "mapping_run_ns")	       /* time of the programs */                          \
+	X(LOST, "mapping_ring_full")	       /* records that did not fit */                      \
+	X(NO_STACK, "mapping_no_stack")	       /* stacks that were not taken */                    \
+	X(NESTED, "mapping_nested")	       /* within another call, which is told as a whole */ \
+	X(NO_RETURN, "mapping_unseen_returns") /* calls lost: they have returned unprobed */       \
 	X(NO_STATE, "mapping_no_thread_state")
 
 enum jvs_mapping_counter {

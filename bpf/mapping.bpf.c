@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "capture.h"
-#include "jvs_mapping.h"
-
 #include "call_programs.h"
+#include "jvs_mapping.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -20,11 +18,19 @@ struct {
 	__type(value, struct jvs_mapping_control);
 } jvs_mapping_controls SEC(".maps");
 
-/* What a thread is mapping. */
-struct jvs_mapping_thread {
-	__u64 sp;    /* at the entry; 0: nothing */
-	__u64 epoch; /* it began in */
+/* A call that is going on. */
+struct jvs_mapping_begun {
+	struct jvs_pending call;
 	struct jvs_mapped record;
+};
+
+/*
+ * What a thread is mapping. The VM maps memory while it makes a thread, which is no part of that
+ * thread's stack.
+ */
+struct jvs_mapping_thread {
+	struct jvs_mapping_begun range;
+	struct jvs_mapping_begun stack; /* JVS_MAPPING_STACK */
 };
 
 struct {
@@ -47,12 +53,6 @@ static __always_inline void count(__u32 target, __u32 counter)
 	add(target, counter, 1);
 }
 
-/* Whether the thread is within a call whose return will be seen. */
-static __always_inline bool is_mapping(const struct jvs_mapping_thread *thread, __u32 epoch)
-{
-	return thread && thread->sp && thread->epoch == epoch;
-}
-
 static __always_inline void send(struct jvs_mapped *record)
 {
 	if (bpf_ringbuf_output(&jvs_events, record, sizeof(*record), jvs_wake_flags()))
@@ -73,57 +73,93 @@ static __always_inline bool begins(__u32 op)
 	       op == JVS_MAPPING_COMMIT_EXIT || op == JVS_MAPPING_STACK;
 }
 
-/* Returns 1 when no return is wanted. */
-__attribute__((noinline)) int jvs_mapping_begin(struct jvs_mapping_call *call)
+static __always_inline struct jvs_mapping_begun *begun_of(struct jvs_mapping_thread *thread,
+							  __u32 op)
+{
+	return op == JVS_MAPPING_STACK ? &thread->stack : &thread->range;
+}
+
+/* A first look. Returns whether the call is to be booked, with its stack. */
+__attribute__((noinline)) int jvs_mapping_begin(const struct jvs_mapping_call *call)
 {
 	struct jvs_mapping_thread *thread;
+	struct jvs_mapping_begun *begun;
+	enum jvs_call_place place;
+	__u32 target;
 
 	if (!call)
-		return 1;
-	if (!begins(call->record.op) && call->record.op != JVS_MAPPING_STACK_SIZE) {
-		send(&call->record);
-		return 1;
-	}
+		return 0;
+	target = call->record.event.target;
 	thread = bpf_task_storage_get(&jvs_mapping_threads, bpf_get_current_task_btf(), NULL,
 				      BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread) {
-		count(call->record.event.target, JVS_MAPPING_COUNT_NO_STATE);
-		return 1;
+		count(target, JVS_MAPPING_COUNT_NO_STATE);
+		return 0;
 	}
-	if (call->record.op == JVS_MAPPING_STACK_SIZE) {
-		if (is_mapping(thread, call->epoch) && thread->record.op == JVS_MAPPING_STACK)
-			thread->record.size = call->record.size;
-		return 1;
+	begun = begun_of(thread, call->record.op);
+	place = jvs_place_of_call(&begun->call, call->sp, call->epoch);
+	/* As in os::reserve_memory_aligned: the other is told as a whole. */
+	if (place == JVS_CALL_PART) {
+		count(target, JVS_MAPPING_COUNT_NESTED);
+		return 0;
 	}
-	/* Within another one, which is told as a whole: os::reserve_memory_aligned. */
-	if (is_mapping(thread, call->epoch) && call->sp < thread->sp &&
-	    thread->record.op != JVS_MAPPING_STACK)
+	if (place == JVS_CALL_BEHIND)
+		count(target, JVS_MAPPING_COUNT_NO_RETURN);
+	begun->call.sp = 0;
+	return 1;
+}
+
+/* Books a call that has begun. Returns 0: its return is to be waited for. */
+__attribute__((noinline)) int jvs_mapping_book(const struct jvs_mapping_call *call)
+{
+	struct jvs_mapping_thread *thread;
+	struct jvs_mapping_begun *begun;
+
+	if (!call)
 		return 1;
-	thread->record = call->record;
-	thread->epoch = call->epoch;
-	thread->sp = call->sp;
+	thread = bpf_task_storage_get(&jvs_mapping_threads, bpf_get_current_task_btf(), NULL, 0);
+	if (!thread)
+		return 1;
+	begun = begun_of(thread, call->record.op);
+	begun->record = call->record;
+	begun->call.epoch = call->epoch;
+	begun->call.sp = call->sp;
 	return 0;
+}
+
+/* How large the stack is that the thread is making, if it is. */
+static __always_inline void set_stack_size(const struct jvs_mapping_call *call)
+{
+	struct jvs_mapping_thread *thread;
+
+	thread = bpf_task_storage_get(&jvs_mapping_threads, bpf_get_current_task_btf(), NULL, 0);
+	if (thread && thread->stack.call.sp && thread->stack.call.epoch == call->epoch)
+		thread->stack.record.size = call->record.size;
 }
 
 /* The call that began at sp has returned. */
 __attribute__((noinline)) int jvs_mapping_end(__u64 sp, __u64 value)
 {
 	struct jvs_mapping_thread *thread;
+	struct jvs_mapping_begun *begun;
 	__u32 op;
 
 	thread = bpf_task_storage_get(&jvs_mapping_threads, bpf_get_current_task_btf(), NULL, 0);
-	if (!thread || !thread->sp || thread->sp != sp)
+	if (!thread || !sp)
 		return 0;
-	thread->sp = 0;
-	op = thread->record.op;
+	begun = thread->stack.call.sp == sp ? &thread->stack : &thread->range;
+	if (begun->call.sp != sp)
+		return 0;
+	begun->call.sp = 0;
+	op = begun->record.op;
 	if (op == JVS_MAPPING_RESERVE || op == JVS_MAPPING_MAP)
-		thread->record.address = value;
+		begun->record.address = value;
 	else if (op != JVS_MAPPING_COMMIT_EXIT && !(value & 0xff))
 		return 0;
-	if (!thread->record.address)
+	if (!begun->record.address)
 		return 0;
-	thread->record.event.time_ns = bpf_ktime_get_ns();
-	send(&thread->record);
+	begun->record.event.time_ns = bpf_ktime_get_ns();
+	send(&begun->record);
 	return 0;
 }
 
@@ -132,24 +168,25 @@ static __always_inline __u64 argument(const __u64 *args, __u32 number)
 	return args[number & 7];
 }
 
-struct caller {
-	const struct jvs_target *t;
-	const struct jvs_mapping_control *control;
-	__u64 start_ns; /* of the program */
-	__u32 target;
-};
+JVS_CALLER(mapping)
 
-static __always_inline bool find_caller(struct caller *caller)
+/* Takes the stack of a call that begins, and waits for its return. Returns 1 when it does not. */
+static __always_inline int begin(struct jvs_mapping_call *call, const struct caller *caller,
+				 bool with_stack)
 {
-	caller->start_ns = bpf_ktime_get_ns();
-	caller->t = jvs_current_target(&caller->target);
-	if (!caller->t)
-		return false;
-	caller->control = bpf_map_lookup_elem(&jvs_mapping_controls, &caller->target);
-	return caller->control;
+	enum jvs_captured how;
+
+	if (!jvs_mapping_begin(call))
+		return 1;
+	if (with_stack) {
+		call->record.stack = jvs_capture_at_probe(caller->target, caller->t, &how);
+		if (how == JVS_CAPTURED_NOT || how == JVS_CAPTURED_UNSENT)
+			count(caller->target, JVS_MAPPING_COUNT_NO_STACK);
+	}
+	return jvs_mapping_book(call);
 }
 
-static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *caller)
+static __always_inline void read_registers(struct pt_regs *ctx, struct jvs_mapping_call *call)
 {
 	/* The first is none. */
 	__u64 args[8] = { 0,
@@ -159,26 +196,31 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *ca
 			  PT_REGS_PARM4(ctx),
 			  PT_REGS_PARM5(ctx) };
 	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	call->sp = PT_REGS_SP(ctx);
+	call->record.op = cookie & 0xff;
+	call->record.address = argument(args, cookie >> 8);
+	call->record.size = argument(args, cookie >> 12);
+	call->record.tag =
+		cookie >> 16 & 7 ? argument(args, cookie >> 16) & 0xff : JVS_MAPPING_NO_TAG;
+}
+
+static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *caller)
+{
 	struct jvs_mapping_call call = {};
 	__u32 target = caller->target;
-	enum jvs_captured how;
-	int done;
+	int done = 1;
 
 	count(target, JVS_MAPPING_COUNT_CALLS);
 	jvs_fill_event(&call.record.event, JVS_EVENT_MAPPING, target);
-	call.sp = PT_REGS_SP(ctx);
+	read_registers(ctx, &call);
 	call.epoch = caller->control->epoch;
-	call.record.op = cookie & 0xff;
-	call.record.address = argument(args, cookie >> 8);
-	call.record.size = argument(args, cookie >> 12);
-	call.record.tag =
-		cookie >> 16 & 7 ? argument(args, cookie >> 16) & 0xff : JVS_MAPPING_NO_TAG;
-	if (begins(call.record.op) && !caller->control->no_stacks) {
-		call.record.stack = jvs_capture_at_probe(target, caller->t, &how);
-		if (how == JVS_CAPTURED_NOT || how == JVS_CAPTURED_UNSENT)
-			count(target, JVS_MAPPING_COUNT_NO_STACK);
-	}
-	done = jvs_mapping_begin(&call);
+	if (begins(call.record.op))
+		done = begin(&call, caller, !caller->control->no_stacks);
+	else if (call.record.op == JVS_MAPPING_STACK_SIZE)
+		set_stack_size(&call);
+	else
+		send(&call.record);
 	add(target, JVS_MAPPING_COUNT_RUN_NS, bpf_ktime_get_ns() - caller->start_ns);
 	return done;
 }

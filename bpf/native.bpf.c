@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "native_state.h"
 
-#include "call_programs.h"
 #include "native_sample.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -182,53 +181,23 @@ static __always_inline bool is_wanted(struct jvs_native_call *call,
 	return true;
 }
 
-#define PENDING_MAX 16 /* returns that a thread waits for at once */
-
-/* Whether the kernel has the return of the call that began at sp among those to come. */
-static __always_inline bool is_waited_for(__u64 sp)
-{
-	const struct return_instance *pending;
-	const struct uprobe_task *utask;
-
-	if (!jvs_kernel_has_returns())
-		return true;
-	utask = bpf_get_current_task_btf()->utask;
-	pending = utask ? utask->return_instances : NULL;
-	for (int i = 0; i < PENDING_MAX && pending; i++) {
-		if (pending->stack == sp)
-			return true;
-		pending = pending->next;
-	}
-	return false;
-}
-
-/*
- * Whether the call is a part of another, which counts for both. A return that was never seen would
- * make all deeper calls such parts, so the kernel is asked whether it waits for it.
- */
-static __always_inline bool is_part(const struct jvs_native_call *call,
-				    const struct jvs_native_thread *thread)
-{
-	if (!thread->sp || thread->epoch != call->epoch || call->sp >= thread->sp)
-		return false;
-	if (is_waited_for(thread->sp))
-		return true;
-	count(call->target, JVS_NATIVE_COUNT_NO_RETURN, 1);
-	return false;
-}
-
 static __always_inline int begin_allocation(struct jvs_native_call *call,
 					    struct jvs_native_thread *thread)
 {
+	enum jvs_call_place place;
+
 	if (!thread) {
 		count(call->target, JVS_NATIVE_COUNT_NO_STATE, 1);
 		return PASS;
 	}
-	if (is_part(call, thread)) {
+	place = jvs_place_of_call(&thread->outermost, call->sp, call->epoch);
+	if (place == JVS_CALL_PART) {
 		count(call->target, JVS_NATIVE_COUNT_NESTED, 1);
 		return PASS;
 	}
-	thread->sp = 0;
+	if (place == JVS_CALL_BEHIND)
+		count(call->target, JVS_NATIVE_COUNT_NO_RETURN, 1);
+	thread->outermost.sp = 0;
 	read_arguments(call);
 	thread->old = call->old;
 	thread->had.site = 0;
@@ -400,8 +369,8 @@ __attribute__((noinline)) int jvs_native_book(struct jvs_native_call *call, __u6
 	thread->fresh.blocks = call->blocks;
 	thread->fresh.site = id;
 	thread->result = call->result;
-	thread->epoch = call->epoch;
-	thread->sp = call->sp;
+	thread->outermost.epoch = call->epoch;
+	thread->outermost.sp = call->sp;
 	return 0;
 }
 
@@ -415,9 +384,9 @@ __attribute__((noinline)) int jvs_native_end(__u32 target, __u32 mode, __u64 sp,
 	__u64 key;
 
 	thread = bpf_task_storage_get(&jvs_native_threads, bpf_get_current_task_btf(), NULL, 0);
-	if (!thread || !thread->sp || thread->sp != sp)
+	if (!thread || !thread->outermost.sp || thread->outermost.sp != sp)
 		return 0;
-	thread->sp = 0;
+	thread->outermost.sp = 0;
 	if (thread->result) {
 		if (value || bpf_probe_read_user(&value, sizeof(value), (void *)thread->result))
 			value = 0;
@@ -454,23 +423,7 @@ static __always_inline __u64 take_stack(__u32 target, const struct jvs_target *t
 	return hash;
 }
 
-/* Whose call it is, and what is to be done with it. */
-struct caller {
-	const struct jvs_target *t;
-	const struct jvs_native_control *control;
-	__u64 start_ns; /* of the program */
-	__u32 target;
-};
-
-static __always_inline bool find_caller(struct caller *caller)
-{
-	caller->start_ns = bpf_ktime_get_ns();
-	caller->t = jvs_current_target(&caller->target);
-	if (!caller->t)
-		return false;
-	caller->control = bpf_map_lookup_elem(&jvs_native_controls, &caller->target);
-	return caller->control;
-}
+JVS_CALLER(native)
 
 static __always_inline void read_registers(struct pt_regs *ctx, struct jvs_native_call *call)
 {

@@ -3,7 +3,7 @@
 #define JVS_NATIVE_STATE_H
 
 /* Maps of native.bpf.c; nobody else includes this. */
-#include "capture.h"
+#include "call_programs.h"
 #include "jvs_native.h"
 
 struct {
@@ -64,13 +64,12 @@ struct {
 
 /* What a thread is allocating, and how far it is from its next sample. */
 struct jvs_native_thread {
-	__u64 sp;      /* at the entry of the outermost allocation; 0: none is running */
-	__u64 freeing; /* the block that os::free is about to give to libc's free */
-	__u64 result;  /* where posix_memalign puts the block */
-	__u64 old;     /* the block that is reallocated */
-	__s64 left;    /* bytes to the next sample */
-	__u32 epoch;
-	__u32 has_left; /* the above was drawn */
+	struct jvs_pending outermost; /* allocation */
+	__u64 freeing;		      /* the block that os::free is about to give to libc's free */
+	__u64 result;		      /* where posix_memalign puts the block */
+	__u64 old;		      /* the block that is reallocated */
+	__s64 left;		      /* bytes to the next sample */
+	__u64 has_left;		      /* the above was drawn */
 	struct jvs_native_block fresh;
 	struct jvs_native_block had; /* the old block's; site 0: not known */
 };

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh - the BPF object on the running kernel: it loads, and walks as the unit tests' C code does.
+# run.sh - the BPF object on the running kernel: it loads, walks as the unit tests' C code does, and
+# takes probed calls within one another for what they are.
 #
 # Uses BUILD, CLANG, BPFTOOL as the Makefile does. Last line: "N passed, N failed, N skipped".
 # As another user than root, or where BPF is not allowed, everything is skipped.
@@ -21,6 +22,8 @@ cflags="-std=gnu17 -g -O1 -Wall -Wextra -D_GNU_SOURCE -I. -Itests"
 # shellcheck disable=SC2086
 $CC $cflags tests/kernel/load.c -o "$out/load" -lbpf || exit
 # shellcheck disable=SC2086
+$CC $cflags tests/kernel/calls.c -o "$out/calls" -lbpf || exit
+# shellcheck disable=SC2086
 $CC $cflags tests/kernel/walk.c -o "$out/walk" -lbpf -lcunit || exit
 # shellcheck disable=SC2086
 $CC $cflags tests/kernel/trie.c trie/trie_*.c -o "$out/trie" -lbpf -lz || exit
@@ -34,7 +37,7 @@ done
 
 if [ "$(id -u)" != 0 ]; then
 	echo "kernel: not root, BPF is not allowed"
-	echo "0 passed, 0 failed, 3 skipped"
+	echo "0 passed, 0 failed, 4 skipped"
 	exit 0
 fi
 
@@ -57,6 +60,7 @@ run() { # LOG COMMAND [ARG]...
 }
 
 run "$out/walk.log" "$out/walk" "$out/walk.bpf.o"
+run "$out/calls.log" "$out/calls" "$BUILD/jvmscope.bpf.o"
 run "$out/trie.log" "$out/trie" "$out/trie.part.o"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

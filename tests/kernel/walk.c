@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/kernel/expect.h"
 #include "tests/kernel/object.h"
 #include "tests/kernel/request.h"
 #include "unit/bpf_world.h"
@@ -198,14 +199,6 @@ static int run_here(void)
 		result = jvs_step(&world.walk);
 	return result;
 }
-
-#define EXPECT(condition)                                                                         \
-	do {                                                                                      \
-		if (!(condition)) {                                                               \
-			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
-			return 1;                                                                 \
-		}                                                                                 \
-	} while (0)
 
 static int same_as_here(void)
 {

@@ -28,6 +28,8 @@ for clang; do
 	fi
 	"$build/tests/kernel/walk" "$build/tests/kernel/walk.bpf.o" >/tmp/log 2>&1
 	add /tmp/log
+	"$build/tests/kernel/calls" "$build/jvmscope.bpf.o" >/tmp/log 2>&1
+	add /tmp/log
 	"$build/tests/kernel/trie" "$build/tests/kernel/trie.part.o" >/tmp/log 2>&1
 	add /tmp/log
 	BUILD=$build tests/live/run.py --vm >/tmp/log 2>&1
