@@ -353,6 +353,7 @@ enum jvs_event_kind {
 	JVS_EVENT_COMPILATION = 74,
 	JVS_EVENT_TRAP = 75,
 	JVS_EVENT_EXCEPTION = 76,
+	JVS_EVENT_OFFCPU = 80, /* jvs_offcpu.h */
 };
 
 /* First member of every record. */

@@ -30,6 +30,14 @@ JVS_INLINE bool jvs_hit_kernel(const struct bpf_perf_event_data *ctx)
 	return ctx->regs[JVS_PERF_PSTATE] & JVS_PSTATE_MODE;
 }
 
+/* The system call that a task is in, by its number; below 0: it is in none. */
+JVS_INLINE __s32 jvs_system_call(struct task_struct *task)
+{
+	const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(task);
+
+	return task->mm ? (__s32)regs->syscallno : -1;
+}
+
 /* For probes within functions, which are not placed on this machine: target/insn_flow.h. */
 JVS_INLINE __u64 jvs_preserved(const struct pt_regs *regs, __u32 number)
 {

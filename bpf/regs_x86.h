@@ -32,6 +32,14 @@ JVS_INLINE bool jvs_hit_kernel(const struct bpf_perf_event_data *ctx)
 /* Loaded whatever the number: the compiler may not compute an offset into the context. */
 #define JVS_LOADED(member) (*(const volatile unsigned long *)&(member))
 
+/* The system call that a task is in, by its number; below 0: it is in none. */
+JVS_INLINE __s32 jvs_system_call(struct task_struct *task)
+{
+	const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(task);
+
+	return task->mm ? (__s32)regs->orig_ax : -1;
+}
+
 /* A register that called functions preserve, by its number in instructions. */
 JVS_INLINE __u64 jvs_preserved(const struct pt_regs *regs, __u32 number)
 {

@@ -177,8 +177,8 @@ static void takes_events_away_from_the_default(void)
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e cpu"), 0);
 	ASSERT_INT(options.events, LIVE_EVENT_CPU);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e all"), 0);
-	ASSERT_INT(options.events, LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS |
-					   LIVE_EVENT_VM | LIVE_EVENT_COUNTER);
+	ASSERT_INT(options.events, LIVE_EVENT_CPU | LIVE_EVENT_OFFCPU | LIVE_EVENT_NATIVE |
+					   LIVE_EVENT_CLASS | LIVE_EVENT_VM | LIVE_EVENT_COUNTER);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e -native,-gc"), 0);
 	ASSERT_INT(options.events, LIVE_EVENT_CPU | LIVE_EVENT_CLASS | LIVE_EVENT_SAFEPOINT |
 					   LIVE_EVENT_LOCK | LIVE_EVENT_THREAD |
@@ -199,7 +199,7 @@ static void knows_the_memory_of_libc_as_a_part_of_native(void)
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e native"), 0);
 	CU_ASSERT_STRING_EQUAL(options_events_text(options.events, text, sizeof(text)), "native");
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e nativ"), -EINVAL);
-	CU_ASSERT_PTR_NOT_NULL(strstr(said, "-e nativ: no event 'nativ' (there is cpu native "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "-e nativ: no event 'nativ' (there is cpu offcpu "));
 }
 
 static void reads_the_budget_of_probes(void)
@@ -299,7 +299,7 @@ static void says_what_is_wrong_in_one_line(void)
 		  "expected auto, cycles or cpu-clock" },
 		{ OPTION_RECORD, "record -p 1 --color x", "expected auto, always or never" },
 		{ OPTION_RECORD, "record -p 1 -e iq", "-e iq: no event 'iq'" },
-		{ OPTION_RECORD, "record -p 1 -e cpu,-iq", "no event 'iq' (there is cpu native" },
+		{ OPTION_RECORD, "record -p 1 -e cpu,-iq", "no event 'iq' (there is cpu offcpu" },
 		{ OPTION_RECORD, "record -p 1 -e cpu,", "no event ''" },
 		{ OPTION_RECORD, "record -p 1 --format svg", "--format svg: no such format" },
 		{ OPTION_RECORD, "record -p 1 -f x.svg", "-f x.svg: the suffix names no format" },

@@ -17,6 +17,7 @@ static const struct {
 	unsigned int bit;
 } events[] = {
 	{ "cpu", LIVE_EVENT_CPU },
+	{ "offcpu", LIVE_EVENT_OFFCPU },
 	{ "native", LIVE_EVENT_NATIVE },
 	{ "native=libc", LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC },
 	{ "class", LIVE_EVENT_CLASS },
@@ -27,8 +28,8 @@ static const struct {
 	{ "jit", LIVE_EVENT_JIT },
 	{ "exception", LIVE_EVENT_EXCEPTION },
 	{ "counter", LIVE_EVENT_COUNTER },
-	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_VM |
-			 LIVE_EVENT_COUNTER },
+	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_OFFCPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS |
+			 LIVE_EVENT_VM | LIVE_EVENT_COUNTER },
 };
 
 const char *options_events_text(unsigned int events_on, char *to, size_t size)

@@ -60,6 +60,8 @@ static unsigned int events_of(enum rec_metric metric)
 		[REC_PARK] = LIVE_EVENT_LOCK,
 		[REC_EXCEPTION] = LIVE_EVENT_EXCEPTION,
 		[REC_DEOPTIMIZATION] = LIVE_EVENT_JIT,
+		[REC_OFFCPU] = LIVE_EVENT_OFFCPU,
+		[REC_WAKEUP] = LIVE_EVENT_OFFCPU,
 	};
 
 	return events[metric];

@@ -9,6 +9,7 @@
 #include "live/calls.h"
 #include "live/classes.h"
 #include "live/mappings.h"
+#include "live/offcpu.h"
 #include "live/vm.h"
 #include "model/groups.h"
 #include "model/recording.h"
@@ -348,6 +349,7 @@ static const handler handlers[] = {
 	[JVS_EVENT_COMPILATION] = vm_decode,
 	[JVS_EVENT_TRAP] = vm_decode,
 	[JVS_EVENT_EXCEPTION] = vm_decode,
+	[JVS_EVENT_OFFCPU] = offcpu_decode,
 };
 
 void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size)

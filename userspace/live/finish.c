@@ -120,6 +120,8 @@ void live_finish_probes(struct live *live, const struct process *p, struct recor
 		native_finish(live->native, &live->decoder, p, rec);
 	if (live->vm)
 		vm_finish(live->vm, &live->decoder, p, rec);
+	if (live->offcpu)
+		offcpu_finish(live->offcpu, &live->decoder, p, rec);
 }
 
 static uint32_t string_of(struct recording *rec, const char *s)

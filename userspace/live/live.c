@@ -61,8 +61,9 @@ static int size_maps(struct live *live)
 	if (cpus < 0)
 		return cpus;
 	/* Only the programs that are loaded need scratch slots; those of samples come first. */
-	live->decoder.slots_per_cpu =
-		(live->options.switches ? JVS_SLOT_SWITCH : JVS_SLOT_SAMPLE) + 1;
+	live->decoder.slots_per_cpu = JVS_SLOT_SAMPLE + 1;
+	if (live->options.switches || live->options.events & LIVE_EVENT_OFFCPU)
+		live->decoder.slots_per_cpu = JVS_SLOT_SWITCH + 1;
 	if (live->options.events & LIVE_EVENT_PROBES)
 		live->decoder.slots_per_cpu = JVS_SLOTS_PER_CPU;
 	bpf_map__set_autocreate(skel->maps.jvs_memos, live->options.events & LIVE_EVENT_PROBES);
@@ -124,6 +125,8 @@ static int load(struct live *live)
 		err = choose_native(live);
 	if (!err)
 		err = vm_choose(live->object, live->options.events);
+	if (!err)
+		err = offcpu_choose(live->object, live->options.events & LIVE_EVENT_OFFCPU);
 	if (!err)
 		err = jvmscope_bpf__load(live->skel);
 	if (err)
@@ -226,6 +229,8 @@ int live_open(const struct live_options *options, struct live **out)
 				   &live->classes);
 	if (!err && options->events & LIVE_EVENT_NATIVE)
 		err = open_native(live);
+	if (!err && options->events & LIVE_EVENT_OFFCPU)
+		err = offcpu_open(live->object, options->max_overhead, &live->offcpu);
 	if (!err && options->events & LIVE_EVENT_VM)
 		err = vm_open(live->object, options->events, options->max_overhead, &live->vm);
 	if (!err)
@@ -252,6 +257,7 @@ void live_close(struct live *live)
 	native_close(live->native);
 	classes_close(live->classes);
 	vm_close(live->vm);
+	offcpu_close(live->offcpu);
 	probes_wait(&live->leaving);
 	sideband_close(&live->sideband);
 	if (live->tables.targets) {

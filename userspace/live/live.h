@@ -37,6 +37,7 @@ enum live_event {
 	LIVE_EVENT_THREAD = 256,   /* threads that start and end */
 	LIVE_EVENT_JIT = 512,	   /* compilations and deoptimizations */
 	LIVE_EVENT_EXCEPTION = 1024,
+	LIVE_EVENT_OFFCPU = 2048, /* threads that do not run, and why */
 };
 /* Those that come from probes. */
 #define LIVE_EVENT_VM                                                                 \

@@ -8,6 +8,7 @@
 #include "live/images.h"
 #include "live/live.h"
 #include "live/native.h"
+#include "live/offcpu.h"
 #include "live/pace.h"
 #include "live/process.h"
 #include "live/tables.h"
@@ -39,6 +40,7 @@ struct live {
 	struct decoder decoder;
 	struct native *native;	 /* owned; NULL: native memory is not recorded */
 	struct classes *classes; /* owned; NULL: class loads are not recorded */
+	struct offcpu *offcpu;	 /* owned; NULL: off-CPU time is not recorded */
 	struct vm *vm;		 /* owned; NULL: what the VM does is not recorded */
 	struct probes_leaving leaving;
 	struct recording *rec; /* while live_poll drains */

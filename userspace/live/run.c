@@ -126,6 +126,8 @@ static struct process *free_place(struct live *live)
 		native_forget(live->native, ended);
 	if (live->vm)
 		vm_forget(live->vm, ended);
+	if (live->offcpu)
+		offcpu_forget(live->offcpu, ended);
 	live->gone_cpu_ns += process_cpu_ns(ended);
 	live->gone_native |= !ended->jvm;
 	process_close(ended, &live->images, &live->tables);
@@ -502,6 +504,8 @@ static void tick_process(struct live *live, struct process *p, struct recording 
 		classes_tick(live->classes, &live->decoder, p, rec);
 	if (live->vm)
 		vm_tick(live->vm, &live->decoder, p, rec);
+	if (live->offcpu)
+		offcpu_tick(live->offcpu, &live->decoder, p, rec);
 	if (live->native)
 		native_tick(live->native, &live->decoder, p, rec);
 	process_read_cpu(p, false);
@@ -569,6 +573,8 @@ static void give_up_probes(struct live *live)
 		classes_give_up(live->classes, &live->leaving);
 	if (live->vm)
 		vm_give_up(live->vm, &live->leaving);
+	if (live->offcpu)
+		offcpu_stop(live->offcpu);
 	probes_close(&live->leaving);
 }
 

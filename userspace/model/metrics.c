@@ -62,6 +62,16 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.unit = "deoptimizations",
 		.help = "compiled code that gave up, by reason and what was done",
 	},
+	[REC_OFFCPU] = {
+		.name = "offcpu",
+		.unit = "nanoseconds",
+		.help = "time that threads did not run, by what they waited for",
+	},
+	[REC_WAKEUP] = {
+		.name = "wakeup",
+		.unit = "nanoseconds",
+		.help = "time until threads were woken, by the thread that did",
+	},
 };
 
 const struct rec_metric_info *rec_metric_info(enum rec_metric metric)

@@ -212,6 +212,8 @@ enum rec_metric {
 	REC_PARK,
 	REC_EXCEPTION,
 	REC_DEOPTIMIZATION,
+	REC_OFFCPU,
+	REC_WAKEUP,
 	REC_METRIC_NR,
 };
 struct rec_metric_info {

@@ -21,6 +21,7 @@ struct pt_regs {
 			__u64 pstate;
 		};
 	};
+	__s32 syscallno; /* below 0: in none */
 } __attribute__((preserve_access_index));
 
 /* A program's context, not kernel memory: x0 to x30, sp, pc, pstate. */
