@@ -93,6 +93,9 @@ void jfr_writer_sample(struct jfr_writer *w, const struct recording *rec,
 
 	if (!w->begun)
 		begin_segment(w, rec);
+	/* What is no sample of a CPU has no event here yet. */
+	if (sample->key.metric != REC_CPU)
+		return;
 	event = jfr_reserve(&w->bytes, 2 + 4 * JFR_LONG_MAX);
 	if (!event)
 		return;
