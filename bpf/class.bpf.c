@@ -509,13 +509,13 @@ static __always_inline int on_site(struct pt_regs *ctx)
 	case JVS_CLASS_SITE_READ:
 		return jvs_on_class_read(PT_REGS_PARM1(ctx));
 	case JVS_CLASS_SITE_VERIFY:
-		return jvs_on_class_link_part(PT_REGS_PARM1(ctx), VERIFIES);
+		return jvs_on_class_verify(PT_REGS_PARM1(ctx));
 	case JVS_CLASS_SITE_REWRITE:
-		return jvs_on_class_link_part(PT_REGS_PARM1(ctx), REWRITES);
+		return jvs_on_class_rewrite(PT_REGS_PARM1(ctx));
 	case JVS_CLASS_SITE_METHODS:
-		return jvs_on_class_methods(PT_REGS_PARM1(ctx));
+		return jvs_on_class_methods(PT_REGS_PARM1(ctx), PT_REGS_SP(ctx));
 	case JVS_CLASS_SITE_UNLOCKED:
-		return on_class_unlocked();
+		return on_class_unlocked(PT_REGS_PARM1(ctx));
 	case JVS_CLASS_SITE_AGENT:
 		return jvs_on_agent(PT_REGS_PARM1(ctx), JVS_CLASS_PHASE_LOADING);
 	case JVS_CLASS_SITE_AGENTS_LOADED:

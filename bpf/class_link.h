@@ -6,7 +6,9 @@
  * Reading and linking, for class.bpf.c; nobody else includes this.
  *
  * InstanceKlass::link_class_impl() is called for linked classes, too, and often. What it does to
- * others calls these, one after the other: each ends what the one before has begun.
+ * others calls these, one after the other: each ends what the one before has begun. All of it is
+ * under the lock of the class, which is an object on the stack: when that is gone, the class is
+ * linked. Before, agents are told of it, in whose code others are linked.
  */
 #include "class_record.h"
 
@@ -23,23 +25,38 @@ JVS_FN int jvs_on_class_read(__u64 symbol)
 	return 0;
 }
 
+static __always_inline struct jvs_class_link *begin_link(const struct jvs_class_init_key *key)
+{
+	struct jvs_class_link fresh = { .start_ns = bpf_ktime_get_ns() };
+
+	bpf_map_update_elem(&jvs_class_links, key, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&jvs_class_links, key);
+}
+
 /* The linking of a class that is going on in this thread, begun now if there is none. */
 static __always_inline struct jvs_class_link *class_link(__u64 klass, __u32 tid)
 {
 	struct jvs_class_init_key key = { .klass = klass, .tid = tid };
-	struct jvs_class_link fresh = { .start_ns = bpf_ktime_get_ns() };
 	struct jvs_class_link *link = bpf_map_lookup_elem(&jvs_class_links, &key);
 
-	if (link)
-		return link;
-	bpf_map_update_elem(&jvs_class_links, &key, &fresh, BPF_ANY);
-	return bpf_map_lookup_elem(&jvs_class_links, &key);
+	return link ? link : begin_link(&key);
 }
 
-enum link_part { VERIFIES, REWRITES };
+/* Verifier::verify(klass, ...). It may have failed before: then that was the end of it. */
+JVS_FN int jvs_on_class_verify(__u64 klass)
+{
+	__u32 index, tid = bpf_get_current_pid_tgid();
+	struct jvs_class_init_key key = { .klass = klass, .tid = tid };
+	struct jvs_class_link *link;
 
-/* Verifier::verify(klass, ...), Rewriter::rewrite(klass, thread) */
-JVS_FN int jvs_on_class_link_part(__u64 klass, __u32 part)
+	link = jvs_current_target(&index) ? begin_link(&key) : NULL;
+	if (link)
+		link->verify_ns = link->start_ns;
+	return 0;
+}
+
+/* Rewriter::rewrite(klass, thread) */
+JVS_FN int jvs_on_class_rewrite(__u64 klass)
 {
 	struct jvs_class_link *link;
 	__u32 index;
@@ -47,17 +64,50 @@ JVS_FN int jvs_on_class_link_part(__u64 klass, __u32 part)
 	if (!jvs_current_target(&index))
 		return 0;
 	link = class_link(klass, bpf_get_current_pid_tgid());
-	if (!link)
-		return 0;
-	if (part == VERIFIES)
-		link->verify_ns = bpf_ktime_get_ns();
-	else
+	if (link)
 		link->rewrite_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
+/* Returns whether there was room for it. */
+static __always_inline bool push_linking(struct jvs_class_thread *thread, __u64 klass, __u64 sp)
+{
+	__u32 count = thread->linkings;
+
+	for (int i = 0; i < JVS_CLASS_LINKINGS; i++) {
+		if (!count || count > JVS_CLASS_LINKINGS ||
+		    thread->linking[(count - 1) & (JVS_CLASS_LINKINGS - 1)].sp > sp)
+			break;
+		/* It had no lock: it only carried new code to another class. */
+		count--;
+	}
+	if (count >= JVS_CLASS_LINKINGS)
+		return false;
+	thread->linking[count & (JVS_CLASS_LINKINGS - 1)].klass = klass;
+	thread->linking[count & (JVS_CLASS_LINKINGS - 1)].sp = sp;
+	thread->linkings = count + 1;
+	return true;
+}
+
+/* The class under the lock, which is linked now; 0: none is. */
+static __always_inline __u64 pop_linking(struct jvs_class_thread *thread, __u64 lock)
+{
+	__u32 count = thread->linkings;
+	__u64 klass = 0;
+
+	for (int i = 0; i < JVS_CLASS_LINKINGS; i++) {
+		if (!count || count > JVS_CLASS_LINKINGS ||
+		    thread->linking[(count - 1) & (JVS_CLASS_LINKINGS - 1)].sp > lock)
+			break;
+		count--;
+		klass = thread->linking[count & (JVS_CLASS_LINKINGS - 1)].klass;
+	}
+	thread->linkings = count;
+	return klass;
+}
+
 /* InstanceKlass::link_methods(this, thread) */
-JVS_FN int jvs_on_class_methods(__u64 klass)
+JVS_FN int jvs_on_class_methods(__u64 klass, __u64 sp)
 {
 	__u32 index, tid = bpf_get_current_pid_tgid();
 	struct jvs_class_thread *thread = current_class_thread(&index);
@@ -66,7 +116,8 @@ JVS_FN int jvs_on_class_methods(__u64 klass)
 	if (!link)
 		return 0;
 	link->methods_ns = bpf_ktime_get_ns();
-	thread->linking = klass;
+	if (!push_linking(thread, klass, sp))
+		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
 	return 0;
 }
 
@@ -82,7 +133,7 @@ static __always_inline void fill_link(struct jvs_class_event *event,
 }
 
 /* ObjectLocker::~ObjectLocker(this): the lock of a class is given back when it is linked */
-static __always_inline int on_class_unlocked(void)
+static __always_inline int on_class_unlocked(__u64 lock)
 {
 	__u32 index, tid = bpf_get_current_pid_tgid();
 	struct jvs_class_init_key key = { .tid = tid };
@@ -91,14 +142,11 @@ static __always_inline int on_class_unlocked(void)
 	struct jvs_class_link *link;
 	struct jvs_class_rule *rule;
 
-	if (!thread || !thread->linking)
+	key.klass = thread ? pop_linking(thread, lock) : 0;
+	if (!key.klass)
 		return 0;
-	key.klass = thread->linking;
-	thread->linking = 0;
 	link = bpf_map_lookup_elem(&jvs_class_links, &key);
-	if (!link)
-		return 0;
-	scratch = take_scratch();
+	scratch = link ? take_scratch() : NULL;
 	if (!scratch) {
 		count_class(index, JVS_CLASS_COUNT_EVENT_LOST);
 		return 0;

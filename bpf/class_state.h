@@ -17,12 +17,19 @@
 #define JVS_CLASS_FACTS	       8192 /* classes parsed and not yet defined */
 #define JVS_CLASS_FILE_MAX     (64u << 20)
 #define JVS_CLASS_STALE_FRAMES 4 /* forgotten at once */
+#define JVS_CLASS_LINKINGS     4 /* of a thread: see class_link.h */
 #define JVS_CLASS_ALL_COUNTS   (JVS_MAX_TARGETS * JVS_CLASS_COUNT_NR)
 
 /* Of a ClassFileStream; the same on JDK 11 to 28. */
 #define JVS_STREAM_START  8
 #define JVS_STREAM_END	  16
 #define JVS_STREAM_SOURCE 32
+
+/* A class that is linked but for the tables of its methods. */
+struct jvs_class_linking {
+	__u64 klass;
+	__u64 sp; /* below the lock of the class */
+};
 
 /* A thread that has parsed, initialized or been notified of a class. */
 struct jvs_class_thread {
@@ -37,11 +44,11 @@ struct jvs_class_thread {
 	__u64 hook_buffer;
 	__u32 hook_bytes;
 	__u32 notified_archived;
-	__u32 premain; /* agents are running in it */
-	__u32 pad;
+	__u32 premain;	   /* agents are running in it */
+	__u32 linkings;	   /* the first of the below that are in use; the last is the innermost */
 	__u64 read_symbol; /* of the class file that the boot loader reads; 0: none */
 	__u64 read_ns;
-	__u64 linking; /* Klass* of a class that is linked but for the tables of its methods */
+	struct jvs_class_linking linking[JVS_CLASS_LINKINGS];
 };
 
 struct jvs_class_frame_key {

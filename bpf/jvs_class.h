@@ -91,7 +91,7 @@ enum jvs_class_mode {
 	X(TRANSFORMED, "transformed") /* of which came back with other bytes */                   \
 	X(INITIALIZED, "initialized")                                                             \
 	X(STACK_LOST, "stacks_lost") /* loads that were sent without their stack */               \
-	X(EVENT_LOST, "events_lost") /* of initializers, loaders, phases; what parsing took */    \
+	X(EVENT_LOST, "events_lost") /* of what a class went through; what parsing took */        \
 	X(BYTES_LOST, "bytes_lost")  /* class files, changed by an agent, that were not copied */
 
 enum jvs_class_counter {

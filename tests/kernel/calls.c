@@ -14,9 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/jvs_abi.h"
+#include "bpf/jvs_class.h"
 #include "bpf/jvs_mapping.h"
 #include "bpf/jvs_native.h"
 #include "tests/kernel/expect.h"
@@ -35,6 +37,10 @@ static size_t link_count;
 static struct {
 	struct jvs_mapped records[RECORDS_MAX];
 	size_t count, stacks;
+	struct linked {
+		uint64_t klass, time_ns, duration_ns, verify_ns, rewrite_ns;
+	} linked[RECORDS_MAX];
+	size_t linked_count;
 } received;
 
 /* ---- functions that are probed; each calls the given one */
@@ -71,6 +77,43 @@ PROBED void *allocate(size_t size, int tag, within_fn *within)
 	if (within)
 		within();
 	return size + (size_t)tag ? block : NULL;
+}
+
+PROBED void verify(unsigned long klass)
+{
+	(void)klass;
+	__asm__ volatile("");
+}
+
+PROBED void rewrite(unsigned long klass)
+{
+	(void)klass;
+	__asm__ volatile("");
+}
+
+PROBED void link_methods(unsigned long klass)
+{
+	(void)klass;
+	__asm__ volatile("");
+}
+
+PROBED void unlock(const volatile char *lock)
+{
+	(void)lock;
+	__asm__ volatile("");
+}
+
+/* As the VM does; within: what an agent does that is told. */
+PROBED void link_class(unsigned long klass, within_fn *within)
+{
+	volatile char lock[64] = { 0 };
+
+	verify(klass);
+	rewrite(klass);
+	link_methods(klass);
+	if (within)
+		within();
+	unlock(lock);
 }
 
 /* Calls it with the stack pointer below that of calls by who calls this. */
@@ -120,6 +163,19 @@ static void read_counters(const char *map, uint64_t *out, size_t count)
 	free(each);
 }
 
+static void receive_link(const struct jvs_class_event *event)
+{
+	if (received.linked_count == RECORDS_MAX)
+		return;
+	received.linked[received.linked_count++] = (struct linked){
+		.klass = event->klass,
+		.time_ns = event->event.time_ns,
+		.duration_ns = event->duration_ns,
+		.verify_ns = event->verify_ns,
+		.rewrite_ns = event->rewrite_ns,
+	};
+}
+
 static int receive(void *context, void *data, size_t size)
 {
 	const struct jvs_event *event = data;
@@ -127,6 +183,8 @@ static int receive(void *context, void *data, size_t size)
 	(void)context;
 	if (event->kind == JVS_EVENT_STACK_PART)
 		received.stacks++;
+	else if (event->kind == JVS_EVENT_CLASS_LINK)
+		receive_link(data);
 	else if (event->kind == JVS_EVENT_MAPPING && size == sizeof(struct jvs_mapped) &&
 		 received.count < RECORDS_MAX)
 		memcpy(&received.records[received.count++], data, size);
@@ -172,6 +230,17 @@ static int attach_native(bool with_return)
 
 	return err || !with_return ? err
 				   : attach("jvs_native_return", "allocate", JVS_NATIVE_MALLOC);
+}
+
+static int attach_linking(void)
+{
+	int err = attach("jvs_class_entry", "verify", JVS_CLASS_SITE_VERIFY);
+
+	if (!err)
+		err = attach("jvs_class_entry", "rewrite", JVS_CLASS_SITE_REWRITE);
+	if (!err)
+		err = attach("jvs_class_entry", "link_methods", JVS_CLASS_SITE_METHODS);
+	return err ? err : attach("jvs_class_entry", "unlock", JVS_CLASS_SITE_UNLOCKED);
 }
 
 static void detach_all(void)
@@ -322,6 +391,110 @@ static int an_unseen_return_loses_one_allocation(void)
 	return 0;
 }
 
+#define CLASS 0x1000ul /* the first of the classes that are linked */
+
+static unsigned long next_class;
+static unsigned int levels; /* more to be linked within one another */
+
+static void link_next(void)
+{
+	next_class++;
+	levels--;
+	link_class(next_class, levels ? link_next : NULL);
+}
+
+static void link_so_many(unsigned int count)
+{
+	next_class = CLASS;
+	levels = count;
+	link_next();
+}
+
+static uint64_t lost_links(void)
+{
+	uint32_t key = JVS_CLASS_COUNT_EVENT_LOST;
+	static uint64_t before;
+	uint64_t each[1024] = { 0 }, sum = 0, lost;
+
+	if (libbpf_num_possible_cpus() > 1024 ||
+	    bpf_map_lookup_elem(map_fd("jvs_class_counts"), &key, each))
+		return UINT64_MAX;
+	for (size_t i = 0; i < ARRAY_SIZE(each); i++)
+		sum += each[i];
+	lost = sum - before;
+	before = sum;
+	return lost;
+}
+
+static int classes_that_are_linked_within_others_are_told(void)
+{
+	lost_links();
+	EXPECT(!attach_linking());
+	link_so_many(4);
+	drain();
+	EXPECT(received.linked_count == 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct linked *linked = &received.linked[i];
+
+		EXPECT(linked->klass == CLASS + 4 - i);
+		EXPECT(linked->verify_ns && linked->rewrite_ns);
+		EXPECT(linked->duration_ns > linked->verify_ns + linked->rewrite_ns);
+	}
+	for (size_t i = 1; i < 4; i++)
+		EXPECT(received.linked[i].duration_ns > received.linked[i - 1].duration_ns);
+	EXPECT(lost_links() == 0);
+	return 0;
+}
+
+static int too_many_within_one_another_are_counted(void)
+{
+	lost_links();
+	EXPECT(!attach_linking());
+	link_so_many(6);
+	drain();
+	EXPECT(received.linked_count == 4 && received.linked[3].klass == CLASS + 1);
+	EXPECT(lost_links() == 2);
+	link_so_many(1);
+	drain();
+	EXPECT(received.linked_count == 1 && received.linked[0].klass == CLASS + 1);
+	EXPECT(lost_links() == 0);
+	return 0;
+}
+
+static int linking_begins_anew_after_a_failed_verification(void)
+{
+	struct timespec now;
+	uint64_t start_ns;
+
+	EXPECT(!attach_linking());
+	verify(CLASS);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	link_class(CLASS, NULL);
+	drain();
+	EXPECT(received.linked_count == 1 && received.linked[0].klass == CLASS);
+	EXPECT(received.linked[0].verify_ns);
+	EXPECT(received.linked[0].time_ns - received.linked[0].duration_ns >= start_ns);
+	return 0;
+}
+
+static void carry_new_code(void)
+{
+	verify(CLASS);
+	link_methods(CLASS);
+}
+
+/* It is linked without a lock: the next one is not its. */
+static int new_code_for_a_class_is_no_linking(void)
+{
+	EXPECT(!attach_linking());
+	further_down(carry_new_code);
+	link_class(CLASS + 1, NULL);
+	drain();
+	EXPECT(received.linked_count == 1 && received.linked[0].klass == CLASS + 1);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
@@ -334,6 +507,12 @@ static const struct {
 	{ "an allocation within another is counted with it",
 	  an_allocation_within_another_is_counted_with_it },
 	{ "an unseen return loses one allocation", an_unseen_return_loses_one_allocation },
+	{ "classes that are linked within others are told",
+	  classes_that_are_linked_within_others_are_told },
+	{ "too many within one another are counted", too_many_within_one_another_are_counted },
+	{ "linking begins anew after a failed verification",
+	  linking_begins_anew_after_a_failed_verification },
+	{ "new code for a class is no linking", new_code_for_a_class_is_no_linking },
 };
 
 /* The slots of the object are for few CPUs: all is done on the first that is allowed. */
@@ -354,7 +533,8 @@ static int stay_on_one_cpu(void)
 static int load(const char *path)
 {
 	static const char *const wanted[] = { "jvs_mapping_entry", "jvs_mapping_return",
-					      "jvs_native_entry", "jvs_native_return" };
+					      "jvs_native_entry", "jvs_native_return",
+					      "jvs_class_entry" };
 	struct bpf_program *program;
 
 	object = bpf_object__open_file(path, NULL);

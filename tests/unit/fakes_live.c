@@ -122,6 +122,8 @@ FAKE(int, bpf_map_lookup_elem, int fd, const void *key, void *value)
 	memcpy(&number, key, sizeof(number));
 	if (number < fakes.counter_count)
 		memcpy(value, &fakes.counters[number], sizeof(uint64_t));
+	if (fakes.counter_was_read)
+		fakes.counter_was_read();
 	return 0;
 }
 

@@ -40,6 +40,7 @@ struct fakes {
 	/* per-CPU counters, by key: the sum, which is put on the first CPU */
 	const uint64_t *counters;
 	size_t counter_count;
+	void (*counter_was_read)(void); /* they go on while they are read; or NULL */
 
 	/* threads of every target; the fake is on while threads is not NULL */
 	struct fake_thread {

@@ -420,13 +420,14 @@ static uint64_t loaded_of(uint32_t jvm)
 	return 0;
 }
 
+static uint64_t counters[JVS_CLASS_COUNT_NR]; /* of the kernel */
+
 static void a_place_that_is_given_on_counts_from_0(void)
 {
 	uint32_t first = processes[0].rec_jvm, second;
-	uint64_t counters[JVS_CLASS_COUNT_NR] = {
-		[JVS_CLASS_COUNT_LOADED] = 100, [JVS_CLASS_COUNT_SENT] = 100
-	};
 
+	memset(counters, 0, sizeof(counters));
+	counters[JVS_CLASS_COUNT_LOADED] = counters[JVS_CLASS_COUNT_SENT] = 100;
 	fakes.counters = counters;
 	fakes.counter_count = JVS_CLASS_COUNT_NR;
 	classes->counts_fd = FAKE_MAP_FD;
@@ -450,6 +451,78 @@ static void a_place_that_is_given_on_counts_from_0(void)
 	classes_finish(classes, &decoder, &processes[0], rec);
 	ASSERT_INT(loaded_of(first), 140);
 	ASSERT_INT(loaded_of(second), 7);
+	fakes_reset();
+}
+
+/* ---- the budget */
+
+static void phase_hit(void)
+{
+	counters[JVS_CLASS_COUNT_HITS]++;
+	counters[JVS_CLASS_COUNT_PHASE_HITS]++;
+}
+
+static void begin_budget(void)
+{
+	memset(counters, 0, sizeof(counters));
+	fakes_reset();
+	fakes.counters = counters;
+	fakes.counter_count = JVS_CLASS_COUNT_NR;
+	classes->counts_fd = FAKE_MAP_FD;
+	classes->modes_fd = FAKE_MAP_FD + 1;
+	fakes.maps[1].value_size = sizeof(uint32_t);
+	classes_begin_budget(classes, &processes[0]);
+}
+
+static void hits_between_two_reads_are_not_too_few(void)
+{
+	const struct probe_budget *budget = &classes->targets[0].budget;
+
+	begin_budget();
+	fakes.counter_was_read = phase_hit;
+	for (uint64_t i = 0; i < 3; i++) {
+		classes_keep_budget(classes, &decoder, &processes[0], rec);
+		CU_ASSERT_TRUE(budget->governor.last.hits <= counters[JVS_CLASS_COUNT_HITS]);
+	}
+	fakes_reset();
+}
+
+static void keep_budget_in(enum rec_native_state state)
+{
+	struct governor *governor = &classes->targets[0].budget.governor;
+
+	governor->state = state;
+	governor->attached = state == REC_NATIVE_EXACT;
+	classes_keep_budget(classes, &decoder, &processes[0], rec);
+}
+
+/* An unload that was only counted leaves its address, where the next class may be. */
+static void what_was_loaded_before_counting_may_be_gone(void)
+{
+	begin_budget();
+	load(0x10, "a/A1");
+	load(0x20, "a/A2");
+	keep_budget_in(REC_NATIVE_DETACHED);
+	keep_budget_in(REC_NATIVE_EXACT);
+	ASSERT_INT(fake_map_get(&fakes.maps[1], 0), JVS_CLASS_MODE_EXACT);
+	load(0x30, "a/A3");
+
+	begin_event(JVS_EVENT_CLASS_INIT, 0x10, "b/B");
+	event.duration_ns = 700;
+	send_event();
+	ASSERT_INT(rec_class_get(rec, 1)->initialize_ns, 0);
+	unload(0x10, "b/B");
+	ASSERT_INT(rec_class_get(rec, 1)->end_time_ns, 0);
+	ASSERT_INT(rec_class_site_get(rec, 1)->unloaded, 0);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, rec_class_site_get(rec, 2)->pattern), "b.B");
+	ASSERT_INT(rec_class_site_get(rec, 2)->unloaded, 1);
+	/* One of its kind is counted where it was loaded; which of them it is is not known. */
+	unload(0x20, "a/A7");
+	ASSERT_INT(rec_class_get(rec, 2)->end_time_ns, 0);
+	ASSERT_INT(rec_class_site_get(rec, 1)->unloaded, 1);
+	unload(0x30, "a/A3");
+	ASSERT_INT(rec_class_get(rec, 3)->end_time_ns, 2000);
+	ASSERT_INT(rec_class_site_get(rec, 1)->unloaded, 2);
 	fakes_reset();
 }
 
@@ -478,6 +551,9 @@ static CU_TestInfo tests[] = {
 	  parts_of_class_files_in_odd_orders_do_no_harm },
 	{ "loads of an unreadable JVM do not pile up", loads_of_an_unreadable_jvm_do_not_pile_up },
 	{ "a place that is given on counts from 0", a_place_that_is_given_on_counts_from_0 },
+	{ "hits between two reads are not too few", hits_between_two_reads_are_not_too_few },
+	{ "what was loaded before counting may be gone",
+	  what_was_loaded_before_counting_may_be_gone },
 	CU_TEST_INFO_NULL,
 };
 

@@ -96,7 +96,9 @@ struct class_target {
 	struct class_premain premains[AGENTS_MAX];
 	uint32_t premain_count;
 	struct probe_budget budget;
-	bool uncounted; /* the probes that count are too dear, too */
+	bool uncounted;	 /* the probes that count are too dear, too */
+	bool counted;	 /* no class is told: unloads are not seen */
+	uint32_t unsure; /* class ids up to this one may be in live though they were unloaded */
 };
 
 /* Classes of the early time that a rule ignores, beside those the kernel counts. */

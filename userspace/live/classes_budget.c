@@ -24,19 +24,22 @@ static uint64_t count_of(const struct classes *classes, const struct process *p,
 static void measure(const struct classes *classes, const struct process *p,
 		    struct governor_input *out)
 {
+	/* In this order: each is among the hits, which go on. */
+	uint64_t phase_hits = count_of(classes, p, JVS_CLASS_COUNT_PHASE_HITS);
 	uint64_t hits = count_of(classes, p, JVS_CLASS_COUNT_HITS);
 
 	*out = (struct governor_input){
 		/* Those that are left when there is less than all: see sampled_rate(). */
-		.hits = hits - count_of(classes, p, JVS_CLASS_COUNT_PHASE_HITS),
+		.hits = hits - phase_hits,
 		.trap_ns = classes->trap_ns,
 	};
 	out->cost_ns = (uint64_t)((double)hits * classes->trap_ns) +
 		       count_of(classes, p, JVS_CLASS_COUNT_RUN_NS);
 }
 
-static void set_mode(const struct classes *classes, const struct process *p,
-		     enum rec_native_state state, bool attached)
+/* What is unloaded while loads are only counted is not told: its Klass may be another's after it.
+ */
+static void set_mode(struct classes *classes, const struct process *p, const struct recording *rec)
 {
 	static const uint32_t modes[REC_NATIVE_STATE_NR] = {
 		[REC_NATIVE_EXACT] = JVS_CLASS_MODE_EXACT,
@@ -45,8 +48,13 @@ static void set_mode(const struct classes *classes, const struct process *p,
 		[REC_NATIVE_COUNTERS] = JVS_CLASS_MODE_COUNTED,
 		[REC_NATIVE_DETACHED] = JVS_CLASS_MODE_COUNTED,
 	};
-	uint32_t mode = attached ? modes[state] : JVS_CLASS_MODE_COUNTED;
+	struct class_target *t = &classes->targets[p->index];
+	const struct governor *governor = &t->budget.governor;
+	uint32_t mode = governor->attached ? modes[governor->state] : JVS_CLASS_MODE_COUNTED;
 
+	if (t->counted && mode != JVS_CLASS_MODE_COUNTED)
+		t->unsure = rec_class_count(rec);
+	t->counted = mode == JVS_CLASS_MODE_COUNTED;
 	bpf_map_update_elem(classes->modes_fd, &p->index, &mode, BPF_ANY);
 }
 
@@ -112,7 +120,7 @@ void classes_keep_budget(struct classes *classes, const struct decoder *d, struc
 	t->uncounted = is_too_dear(t);
 	if (state_of(t) != t->budget.state)
 		change_state(t, d, p, rec, was_uncounted);
-	set_mode(classes, p, governor->state, governor->attached);
+	set_mode(classes, p, rec);
 	probes_want(&t->sets[CLASS_SET_PHASES], governor->state == REC_NATIVE_EXACT);
 	probes_want(&t->sets[CLASS_SET_FACTS], governor->attached);
 	probes_want(&t->sets[CLASS_SET_COUNTS], governor->attached || !t->uncounted);

@@ -203,23 +203,45 @@ static uint32_t unknown_site(struct seen *s)
 	return site_of(s, loader, 0);
 }
 
+/* The row of the class that the event is about; NULL: it is not listed, or may be another one's. */
+static struct rec_class *row_of(const struct seen *s)
+{
+	uint32_t known = 0;
+
+	if (!map64_get(&s->t->live, s->event->klass, &known) || known & UNLISTED ||
+	    known <= s->t->unsure)
+		return NULL;
+	return rec_class_get(s->rec, known);
+}
+
+/* Where the class that is unloaded was loaded, if what is known of its address is of such a class.
+ */
+static uint32_t unloaded_site(struct seen *s)
+{
+	const struct rec_class_site *site;
+	const struct rec_class *row;
+	uint32_t id = 0;
+
+	map64_get(&s->t->live, s->event->klass, &id);
+	row = id & UNLISTED ? NULL : rec_class_get(s->rec, id);
+	id = row ? row->site : id & ~UNLISTED;
+	site = rec_class_site_get(s->rec, id);
+	take_names(s);
+	if (site && site->pattern == classes_string(s->rec, strbuf_text(&s->classes->text)))
+		return id;
+	return unknown_site(s);
+}
+
 static void on_unload(struct seen *s)
 {
-	uint32_t known = 0, site_id;
+	struct rec_class *row = row_of(s);
 	struct rec_class_site *site;
 	struct rec_loader *loader;
-	struct rec_class *row;
 
-	if (map64_get(&s->t->live, s->event->klass, &known))
-		map64_remove(&s->t->live, s->event->klass);
-	row = known & UNLISTED ? NULL : rec_class_get(s->rec, known);
 	if (row)
 		row->end_time_ns = classes_time(s->d, s->event->event.time_ns);
-	if (row)
-		site_id = row->site;
-	else
-		site_id = known ? known & ~UNLISTED : unknown_site(s);
-	site = rec_class_site_get(s->rec, site_id);
+	site = rec_class_site_get(s->rec, row ? row->site : unloaded_site(s));
+	map64_remove(&s->t->live, s->event->klass);
 	if (site)
 		site->unloaded++;
 	loader = rec_loader_get(s->rec, classes_find_loader(s->t, s->p, s->rec, s->event->loader,
@@ -241,16 +263,6 @@ static bool is_in_agent(const struct recording *rec, uint32_t id)
 			return true;
 	}
 	return false;
-}
-
-/* The row of the class that the event is about; NULL: it is not listed. */
-static struct rec_class *row_of(const struct seen *s)
-{
-	uint32_t known = 0;
-
-	if (map64_get(&s->t->live, s->event->klass, &known) && !(known & UNLISTED))
-		return rec_class_get(s->rec, known);
-	return NULL;
 }
 
 /*
