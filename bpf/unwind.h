@@ -154,6 +154,12 @@ JVS_INLINE int jvs_go_how(struct jvs_walk *w, __u64 pc, __u64 sp, __u64 fp, __u3
 	return jvs_go(w, pc, sp, fp);
 }
 
+JVS_INLINE __u64 jvs_mix(__u64 hash, __u64 value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
 /* Of 16 places, the one of an address. */
 JVS_INLINE __u32 jvs_place16(__u64 address)
 {

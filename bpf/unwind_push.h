@@ -14,12 +14,6 @@ JVS_INLINE __u32 jvs_place_of(__u32 n, __u32 max_depth)
 	return max_depth - JVS_ROOT_FRAMES + ((n - max_depth) & (JVS_ROOT_FRAMES - 1));
 }
 
-JVS_INLINE __u64 jvs_mix(__u64 hash, __u64 value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
 /* Appends w->frame. A stack's hash is of all that identifies its frames: not of how. */
 JVS_FN int jvs_push(struct jvs_walk *w)
 {
