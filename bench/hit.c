@@ -7,7 +7,6 @@
  * what the call itself takes: the median of some rounds.
  */
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,22 +98,6 @@ static double call_ns(const struct body *body)
 
 /* ---- probes */
 
-static int own_offset(const void *function, uint64_t *offset)
-{
-	uint64_t address = (uint64_t)(uintptr_t)function;
-	const struct mapping *mapping;
-	struct maps maps;
-	int err = maps_read(getpid(), &maps);
-
-	if (err)
-		return err;
-	mapping = maps_find(&maps, address);
-	if (mapping)
-		*offset = address - mapping->start + mapping->offset;
-	maps_free(&maps);
-	return mapping ? 0 : -ENOENT;
-}
-
 /* An object of its own, with the programs of one group and one kind of link. Negative: not there.
  */
 static double hit_ns(const char *path, const struct body *body, const char *group,
@@ -128,7 +111,7 @@ static double hit_ns(const char *path, const struct body *body, const char *grou
 
 	if (!object)
 		return -1;
-	if (own_offset((const void *)body->function, &set.sites[0].file_offset) ||
+	if (maps_own_offset((const void *)body->function, &set.sites[0].file_offset) ||
 	    probes_choose(object, group, links, true) || bpf_object__load(object)) {
 		bpf_object__close(object);
 		return -1;

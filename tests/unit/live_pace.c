@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "live/pace.h"
 #include "unit/unit.h"
 
@@ -12,14 +12,6 @@
 static struct pace pace;
 static struct paced paced;
 static int fd;
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
-}
 
 static void setup(void)
 {
@@ -50,18 +42,18 @@ static bool wakes(int timeout_ms)
 static void an_armed_descriptor_wakes_once(void)
 {
 	CU_ASSERT_FALSE(wakes(0));
-	CU_ASSERT_FALSE(pace_is_due(&paced, now_ns()));
+	CU_ASSERT_FALSE(pace_is_due(&paced, clock_monotonic_ns()));
 	come();
 	CU_ASSERT_TRUE(wakes(0));
-	pace_take(&pace, now_ns());
-	CU_ASSERT_TRUE(pace_is_due(&paced, now_ns()));
+	pace_take(&pace, clock_monotonic_ns());
+	CU_ASSERT_TRUE(pace_is_due(&paced, clock_monotonic_ns()));
 	come();
 	CU_ASSERT_FALSE(wakes(0));
 }
 
 static void a_descriptor_at_rest_is_due_later(void)
 {
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = clock_monotonic_ns();
 
 	come();
 	pace_take(&pace, start_ns);
@@ -70,9 +62,9 @@ static void a_descriptor_at_rest_is_due_later(void)
 	come();
 	CU_ASSERT_FALSE(pace_is_due(&paced, start_ns + 4 * MS));
 	CU_ASSERT_TRUE(wakes(1000));
-	CU_ASSERT(now_ns() >= start_ns + 5 * MS);
-	pace_take(&pace, now_ns());
-	CU_ASSERT_TRUE(pace_is_due(&paced, now_ns()));
+	CU_ASSERT(clock_monotonic_ns() >= start_ns + 5 * MS);
+	pace_take(&pace, clock_monotonic_ns());
+	CU_ASSERT_TRUE(pace_is_due(&paced, clock_monotonic_ns()));
 	CU_ASSERT_FALSE(wakes(0));
 }
 
@@ -80,13 +72,13 @@ static void a_descriptor_at_rest_is_due_later(void)
 static void a_descriptor_that_is_armed_again_wakes_at_once(void)
 {
 	come();
-	pace_take(&pace, now_ns());
+	pace_take(&pace, clock_monotonic_ns());
 	pace_rest(&paced, 1);
 	pace_arm(&pace, &paced);
-	CU_ASSERT_FALSE(pace_is_due(&paced, now_ns()));
+	CU_ASSERT_FALSE(pace_is_due(&paced, clock_monotonic_ns()));
 	CU_ASSERT_TRUE(wakes(0));
-	pace_take(&pace, now_ns());
-	CU_ASSERT_TRUE(pace_is_due(&paced, now_ns()));
+	pace_take(&pace, clock_monotonic_ns());
+	CU_ASSERT_TRUE(pace_is_due(&paced, clock_monotonic_ns()));
 }
 
 static void the_timer_does_not_hide_a_descriptor(void)
@@ -94,17 +86,17 @@ static void the_timer_does_not_hide_a_descriptor(void)
 	pace_wake_at(&pace, 1); /* is over */
 	come();
 	CU_ASSERT_TRUE(wakes(1000));
-	pace_take(&pace, now_ns());
-	CU_ASSERT_FALSE(pace_is_due(&paced, now_ns()));
+	pace_take(&pace, clock_monotonic_ns());
+	CU_ASSERT_FALSE(pace_is_due(&paced, clock_monotonic_ns()));
 	CU_ASSERT_TRUE(wakes(0));
-	pace_take(&pace, now_ns());
-	CU_ASSERT_TRUE(pace_is_due(&paced, now_ns()));
+	pace_take(&pace, clock_monotonic_ns());
+	CU_ASSERT_TRUE(pace_is_due(&paced, clock_monotonic_ns()));
 	CU_ASSERT_FALSE(wakes(0));
 }
 
 static void the_timer_can_be_moved_and_stopped(void)
 {
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = clock_monotonic_ns();
 
 	pace_wake_at(&pace, start_ns + 3600 * 1000 * MS);
 	CU_ASSERT_FALSE(wakes(1));
@@ -112,7 +104,7 @@ static void the_timer_can_be_moved_and_stopped(void)
 	CU_ASSERT_TRUE(wakes(1000));
 	pace_wake_at(&pace, start_ns + 3600 * 1000 * MS);
 	CU_ASSERT_FALSE(wakes(0));
-	pace_wake_at(&pace, now_ns() + MS);
+	pace_wake_at(&pace, clock_monotonic_ns() + MS);
 	pace_wake_at(&pace, 0);
 	CU_ASSERT_FALSE(wakes(5));
 }
@@ -123,9 +115,9 @@ static void a_descriptor_for_once_wakes_once(void)
 
 	ASSERT_INT(pace_add_once(&pace, once), 0);
 	CU_ASSERT_TRUE(wakes(0));
-	pace_take(&pace, now_ns());
+	pace_take(&pace, clock_monotonic_ns());
 	CU_ASSERT_FALSE(wakes(0));
-	CU_ASSERT_FALSE(pace_is_due(&paced, now_ns()));
+	CU_ASSERT_FALSE(pace_is_due(&paced, clock_monotonic_ns()));
 	pace_remove(&pace, once);
 	close(once);
 }

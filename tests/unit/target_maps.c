@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -163,6 +164,21 @@ static void says_when_there_is_no_process(void)
 	ASSERT_INT(maps_read(0x3ffffff, &maps), -ESRCH);
 }
 
+static void finds_our_own_code_in_its_file(void)
+{
+	const void *code = (const void *)finds_our_own_code_in_its_file;
+	uint8_t in_file[32] = { 0 };
+	uint64_t offset = 0;
+	int file;
+
+	ASSERT_INT(maps_own_offset(code, &offset), 0);
+	file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ASSERT_INT(pread(file, in_file, sizeof(in_file), (off_t)offset), sizeof(in_file));
+	close(file);
+	CU_ASSERT(memcmp(in_file, code, sizeof(in_file)) == 0);
+	ASSERT_INT(maps_own_offset((const void *)8, &offset), -ENOENT);
+}
+
 static CU_TestInfo tests[] = {
 	{ "reads every column", reads_every_column },
 	{ "reads odd paths", reads_odd_paths },
@@ -172,6 +188,7 @@ static CU_TestInfo tests[] = {
 	{ "finds by address and name", finds_by_address_and_name },
 	{ "reads this process", reads_this_process },
 	{ "says when there is no process", says_when_there_is_no_process },
+	{ "finds our own code in its file", finds_our_own_code_in_its_file },
 	CU_TEST_INFO_NULL,
 };
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "cli/loop.h"
 
@@ -103,15 +104,15 @@ bool child_wait(const struct child *child)
 {
 	const struct timespec pause = { 0, POLL_NS };
 	int passed_on = loop_last_signal();
-	uint64_t end_ns = passed_on ? loop_now_ns() + CHILD_GRACE_NS : 0;
+	uint64_t end_ns = passed_on ? clock_monotonic_ns() + CHILD_GRACE_NS : 0;
 
 	while (!child_ended(child)) {
-		if (loop_aborted() || (end_ns && loop_now_ns() >= end_ns))
+		if (loop_aborted() || (end_ns && clock_monotonic_ns() >= end_ns))
 			return false;
 		if (loop_last_signal() && !passed_on) {
 			passed_on = loop_last_signal();
 			kill(child->pid, passed_on);
-			end_ns = loop_now_ns() + CHILD_GRACE_NS;
+			end_ns = clock_monotonic_ns() + CHILD_GRACE_NS;
 		}
 		nanosleep(&pause, NULL);
 	}

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/child.h"
@@ -58,8 +59,8 @@ struct record {
 	struct trie trie;
 	struct filter filter;
 	bool saw_libjvm;	 /* in a stack, before the filter */
-	uint64_t chunk_ns;	 /* loop_now_ns() when the current chunk of JFR began */
-	uint64_t start_ns;	 /* loop_now_ns() when sampling began */
+	uint64_t chunk_ns;	 /* clock_monotonic_ns() when the current chunk of JFR began */
+	uint64_t start_ns;	 /* clock_monotonic_ns() when sampling began */
 	uint64_t startup_cpu_ns; /* our CPU time until then */
 	uint32_t ticks;
 	bool hurries;
@@ -94,7 +95,7 @@ static void look_at_child(struct record *record)
 {
 	struct maps maps;
 
-	if (record->child_is_jvm || loop_now_ns() - record->start_ns > LOOK_AT_CHILD_NS)
+	if (record->child_is_jvm || clock_monotonic_ns() - record->start_ns > LOOK_AT_CHILD_NS)
 		return;
 	if (maps_read(record->child.pid, &maps))
 		return;
@@ -118,7 +119,7 @@ static int on_ready(void *ctx)
 static int end_chunk(struct record *record)
 {
 	const struct rec_meta *meta = rec_meta_get(record->rec);
-	uint64_t now_ns = loop_now_ns();
+	uint64_t now_ns = clock_monotonic_ns();
 	size_t samples;
 	int err;
 
@@ -143,14 +144,14 @@ static int on_tick(void *ctx)
 
 	if (alive < 0)
 		return alive;
-	if (loop_now_ns() - record->start_ns > HURRY_NS)
+	if (clock_monotonic_ns() - record->start_ns > HURRY_NS)
 		hurry_end(&record->hurries);
 	if (record->options->events & LIVE_EVENT_COUNTER)
 		ledgers_tick(&record->ledgers, record->rec);
 	end = end_chunk(record);
 	if (end)
 		return end;
-	status_tick(&record->status, record->live, loop_now_ns());
+	status_tick(&record->status, record->live, clock_monotonic_ns());
 	if (record->child.pid)
 		return child_ended(&record->child) ? END_TARGET : 0;
 	if (!record->options->all)
@@ -278,7 +279,7 @@ static int open_all(struct record *record)
 
 static void say_end(const struct record *record, enum end end)
 {
-	uint64_t elapsed_ns = loop_now_ns() - record->start_ns;
+	uint64_t elapsed_ns = clock_monotonic_ns() - record->start_ns;
 	char elapsed[TEXT_MAX];
 
 	if (end != END_TARGET)
@@ -457,7 +458,7 @@ static int start(struct record *record)
 		return err;
 	if (outputs_begin(&record->outputs, record->rec))
 		return -EIO;
-	record->start_ns = record->chunk_ns = loop_now_ns();
+	record->start_ns = record->chunk_ns = clock_monotonic_ns();
 	live_status(record->live, &now);
 	record->startup_cpu_ns = now.own_cpu_ns;
 	status_start(&record->status, record->start_ns, now.own_cpu_ns, options->duration_ns,

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 enum source { SOURCE_FD, SOURCE_TIMER, SOURCE_SIGNALS, SOURCE_NR };
@@ -23,14 +24,6 @@ static volatile sig_atomic_t unreported_from_terminal;
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 #define ENDING_COUNT (sizeof(ending) / sizeof(ending[0]))
-
-uint64_t loop_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
 
 static bool is_ignored(int number)
 {
@@ -168,7 +161,7 @@ static int dispatch(struct loop *loop, enum source source, const struct loop_cal
 /* Milliseconds to wait, rounded up so that the last wait does not spin; -1 for ever. */
 static int timeout_ms(uint64_t end_ns)
 {
-	uint64_t now = loop_now_ns();
+	uint64_t now = clock_monotonic_ns();
 	uint64_t left_ms;
 
 	if (!end_ns)
@@ -181,9 +174,9 @@ static int timeout_ms(uint64_t end_ns)
 
 int loop_run(struct loop *loop, const struct loop_calls *calls, void *ctx, uint64_t duration_ns)
 {
-	uint64_t end_ns = duration_ns ? loop_now_ns() + duration_ns : 0;
+	uint64_t end_ns = duration_ns ? clock_monotonic_ns() + duration_ns : 0;
 
-	while (!end_ns || loop_now_ns() < end_ns) {
+	while (!end_ns || clock_monotonic_ns() < end_ns) {
 		struct epoll_event events[SOURCE_NR];
 		int count = epoll_wait(loop->epoll, events, SOURCE_NR, timeout_ms(end_ns));
 

@@ -62,6 +62,4 @@ int loop_last_signal(void); /* the newest of them; 0: none yet */
 
 void loop_close(struct loop *loop);
 
-uint64_t loop_now_ns(void); /* CLOCK_MONOTONIC */
-
 #endif

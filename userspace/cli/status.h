@@ -23,7 +23,7 @@ struct status {
 	uint64_t last_own_cpu_ns;
 };
 
-/* start_ns: when sampling began, by loop_now_ns(); own_cpu_ns: our CPU time until then. */
+/* start_ns: when sampling began, by clock_monotonic_ns(); own_cpu_ns: our CPU time until then. */
 void status_start(struct status *status, uint64_t start_ns, uint64_t own_cpu_ns,
 		  uint64_t duration_ns, bool silent);
 

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "ledger/arenas.h"
 #include "target/pagemap.h"
 #include "target/target.h"
@@ -172,14 +172,6 @@ static bool step(struct arenas *a, const struct arena_heap *heap)
 	return true;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 bool arenas_walk(struct arenas *a, uint64_t deadline_ns)
 {
 	uint32_t chunks = 0;
@@ -197,7 +189,7 @@ bool arenas_walk(struct arenas *a, uint64_t deadline_ns)
 			a->heap++;
 			a->at = 0;
 		}
-		if (++chunks % CHUNKS_AT_ONCE == 0 && now_ns() >= deadline_ns)
+		if (++chunks % CHUNKS_AT_ONCE == 0 && clock_monotonic_ns() >= deadline_ns)
 			return a->heap == a->count;
 	}
 	return true;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "jvm/memory.h"
 #include "ledger/counters.h"
@@ -41,17 +42,12 @@ struct ledger_of {
 	uint64_t rss_bytes; /* at the last ledger */
 };
 
-static int64_t clock_ns(clockid_t clock)
+static int64_t epoch_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(clock, &now);
+	clock_gettime(CLOCK_REALTIME, &now);
 	return now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
-}
-
-static uint64_t now_ns(void)
-{
-	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- which JVMs */
@@ -152,7 +148,7 @@ static bool has_moved(const struct ledger_of *of, uint64_t rss_bytes)
  */
 static uint64_t next_count_ns(const struct recording *rec, uint64_t time_ns)
 {
-	int64_t since_ns = clock_ns(CLOCK_REALTIME) - rec_meta_get(rec)->start_time_ns;
+	int64_t since_ns = epoch_ns() - rec_meta_get(rec)->start_time_ns;
 	uint64_t in_bucket_ns = since_ns > 0 ? (uint64_t)since_ns % NS_PER_S : 0;
 
 	return time_ns + NS_PER_S / 2 - in_bucket_ns + (in_bucket_ns < NS_PER_S / 2 ? 0 : NS_PER_S);
@@ -174,7 +170,7 @@ static void count(struct ledger_of *of, struct recording *rec, uint64_t time_ns)
 /* Whether it did something that takes a while: opened the JVM, or began a ledger. */
 static bool tick(struct ledger_of *of, struct recording *rec, bool may_begin)
 {
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = clock_monotonic_ns();
 	bool opens = may_begin && try_open(of, rec, time_ns), begins;
 
 	if (!of->ledger)
@@ -185,11 +181,11 @@ static bool tick(struct ledger_of *of, struct recording *rec, bool may_begin)
 		of->began_ns = time_ns;
 		if (ledger_begin(of->ledger, !of->had_first))
 			of->due_ns = time_ns + NS_PER_S;
-		time_ns = now_ns();
+		time_ns = clock_monotonic_ns();
 	}
 	if (of->ledger && ledger_is_reading(of->ledger) &&
 	    ledger_step(of->ledger, time_ns + STEP_NS))
-		finish_reading(of, rec, now_ns());
+		finish_reading(of, rec, clock_monotonic_ns());
 	return opens || begins;
 }
 
@@ -207,7 +203,7 @@ void ledgers_tick(struct ledgers *ledgers, struct recording *rec)
 	bool may_begin = true;
 
 	add_new(ledgers, rec);
-	count_machine(ledgers, rec, now_ns());
+	count_machine(ledgers, rec, clock_monotonic_ns());
 	/* One at a time: there may be dozens, and the ring waits. */
 	for (size_t n = 0; n < ledgers->count; n++) {
 		size_t at = (ledgers->next + n) % ledgers->count;
@@ -221,7 +217,7 @@ void ledgers_tick(struct ledgers *ledgers, struct recording *rec)
 
 void ledgers_finish(struct ledgers *ledgers, struct recording *rec)
 {
-	uint64_t deadline_ns = now_ns() + FINISH_NS;
+	uint64_t deadline_ns = clock_monotonic_ns() + FINISH_NS;
 
 	add_new(ledgers, rec);
 	count_machine(ledgers, rec, UINT64_MAX);
@@ -235,7 +231,7 @@ void ledgers_finish(struct ledgers *ledgers, struct recording *rec)
 		    ledger_begin(of->ledger, true))
 			continue;
 		ledger_step(of->ledger, deadline_ns);
-		finish_reading(of, rec, now_ns());
+		finish_reading(of, rec, clock_monotonic_ns());
 	}
 }
 

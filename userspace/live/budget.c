@@ -2,20 +2,12 @@
 #include "live/budget.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "live/decode.h"
 #include "live/process.h"
 #include "model/recording.h"
 #include "target/target.h"
-
-static uint64_t monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static int64_t epoch_of(const struct decoder *d, uint64_t time_ns)
 {
@@ -37,7 +29,7 @@ void budget_begin(struct probe_budget *budget, double limit_pct, const struct pr
 	struct governor_input first = *input;
 
 	first.cost_ns = 0;
-	first.now_ns = monotonic_now();
+	first.now_ns = clock_monotonic_ns();
 	*budget = (struct probe_budget){ .begun = true, .limit_pct = limit_pct };
 	budget->start_ns = first.now_ns;
 	budget->start_cost_ns = input->cost_ns;
@@ -53,7 +45,7 @@ uint64_t budget_look(struct probe_budget *budget, const struct process *p,
 	bool was_attached = budget->governor.attached;
 	uint64_t cost_ns = input->cost_ns - budget->start_cost_ns, work_ns;
 
-	now.now_ns = monotonic_now();
+	now.now_ns = clock_monotonic_ns();
 	now.cost_ns = cost_ns + others_ns;
 	work_ns = budget_own_work_ns(p, now.cost_ns);
 	if (work_ns > budget->now_work_ns) {

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "live/procfile.h"
 
@@ -91,14 +91,6 @@ int possible_cpus(void)
 	return highest + 1;
 }
 
-static uint64_t clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 /* Cycles a second of a CPU that is busy, 0 when there is no counter or it stands still. */
 static uint64_t cycles_per_second(void)
 {
@@ -115,8 +107,8 @@ static uint64_t cycles_per_second(void)
 
 	if (fd < 0)
 		return 0;
-	until = clock_now() + TRIAL_NS;
-	while (clock_now() < until)
+	until = clock_monotonic_ns() + TRIAL_NS;
+	while (clock_monotonic_ns() < until)
 		;
 	if (read(fd, &read_back, sizeof(read_back)) != sizeof(read_back) || !read_back.running_ns)
 		read_back.cycles = 0;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "live/decode.h"
 #include "live/live.h"
 #include "live/native.h"
@@ -335,11 +335,9 @@ static void tell_growth(struct native *native, const struct process *p, struct r
 {
 	struct ages ages = { .native = native, .rec = rec };
 	const struct growth_clock *clock = &native->targets[p->index].clock;
-	struct timespec now;
 
 	native_growths_open(native, p, rec, &ages.growths);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ages.now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	ages.now_ns = clock_monotonic_ns();
 	forget_ages(rec, p->rec_jvm);
 	native_each_block(native, p->index, add_age, &ages);
 	native_growths_tell(&ages.growths, rec);

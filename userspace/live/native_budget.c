@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "live/budget.h"
 #include "live/decode.h"
@@ -19,14 +20,6 @@
 #define INTERVAL_LOW 1024	  /* and at least in slices */
 #define EVERY	     8		  /* block that is booked in slices, about */
 
-static uint64_t monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t cost_of(const struct native *native, const struct jvs_native_counts *counts)
 {
 	double traps = (double)counts->values[JVS_NATIVE_COUNT_ENTRIES] +
@@ -42,7 +35,7 @@ static void measure(struct native *native, const struct process *p, struct gover
 
 	native_counts(native, p->index, &counts);
 	*out = (struct governor_input){
-		.now_ns = monotonic_now(),
+		.now_ns = clock_monotonic_ns(),
 		/* The budget is one: what other groups use of it is not there for this. */
 		.cost_ns = cost_of(native, &counts) + p->class_cost_ns + p->mapping_cost_ns +
 			   p->vm_cost_ns - t->start_cost_ns,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/map64.h"
 #include "jvm/jvm.h"
 #include "live/decode.h"
@@ -15,14 +15,6 @@
 /* The part of native.h that follows what lives at each site over the time of the recording. */
 
 #define LEVEL_LEAST 1024 /* bytes: sites that never have so many are not followed */
-
-static uint64_t monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static int64_t live_bytes(const struct jvs_native_site *site)
 {
@@ -82,7 +74,7 @@ static void follow_retired(struct native_retired *retired, void *ctx)
 void native_follow(struct native *native, const struct process *p, bool now)
 {
 	struct native_target *t = &native->targets[p->index];
-	struct growth_look seen = { .time_ns = monotonic_now() };
+	struct growth_look seen = { .time_ns = clock_monotonic_ns() };
 	struct look look = { .is_last = now };
 
 	if (!t->begun || t->live_lost)
@@ -134,7 +126,7 @@ void native_tell_live(struct native *native, const struct decoder *d, const stru
 	row->live_known = !t->live_lost;
 	if (row->live_known)
 		rec_series_add(rec, p->rec_jvm, "native_live_bytes",
-			       d->epoch_ns + (int64_t)monotonic_now(), row->live_bytes);
+			       d->epoch_ns + (int64_t)clock_monotonic_ns(), row->live_bytes);
 }
 
 /* ---- what that says: of stacks that call the same methods at the same places */

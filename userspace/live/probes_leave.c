@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "live/probes.h"
 
@@ -12,14 +12,6 @@
 
 #define NICE_USUAL 0
 #define NICE_BEST  (-20)
-
-static uint64_t monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static bool add_link(struct probes_leaving *leaving, int link)
 {
@@ -54,7 +46,7 @@ static void *close_links(void *arg)
 
 	while ((at = __atomic_fetch_add(&leaving->next, 1, __ATOMIC_RELAXED)) < leaving->count) {
 		close(leaving->links[at]);
-		__atomic_store_n(&leaving->end_ns, monotonic_now(), __ATOMIC_RELAXED);
+		__atomic_store_n(&leaving->end_ns, clock_monotonic_ns(), __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
@@ -70,7 +62,7 @@ static void *hurry_to_close(void *arg)
 
 void probes_close(struct probes_leaving *leaving)
 {
-	leaving->start_ns = monotonic_now();
+	leaving->start_ns = clock_monotonic_ns();
 	while (leaving->thread_count < PROBES_LEAVING_THREADS &&
 	       leaving->thread_count < leaving->count &&
 	       !pthread_create(&leaving->threads[leaving->thread_count], NULL, hurry_to_close,

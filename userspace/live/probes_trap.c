@@ -56,28 +56,21 @@ static double time_calls(void)
 	return rounds[ROUNDS / 2];
 }
 
-/* Where the function is in our own file. Returns 0 or a negative errno. */
-static int own_offset(uint64_t *offset)
+/* Where the probe is to be in our own file. Returns 0 or a negative errno. */
+static int find_site(uint64_t *file_offset)
 {
-	uint64_t address = (uint64_t)(uintptr_t)probed;
-	const struct mapping *mapping;
 	uint8_t code[INSN_BYTES_MAX];
 	struct insn_site site;
-	struct maps maps;
 	int err;
 
 	memcpy(code, (const void *)probed, sizeof(code));
 	site = insn_site(code, sizeof(code));
 	if (!site.emulated)
 		return -ENOENT;
-	err = maps_read(getpid(), &maps);
-	if (err)
-		return err;
-	mapping = maps_find(&maps, address);
-	if (mapping)
-		*offset = address - mapping->start + mapping->offset + site.offset;
-	maps_free(&maps);
-	return mapping ? 0 : -ENOENT;
+	err = maps_own_offset((const void *)probed, file_offset);
+	if (!err)
+		*file_offset += site.offset;
+	return err;
 }
 
 double probes_trap_ns(const struct bpf_object *object, const char *group, enum probe_links links)
@@ -85,7 +78,7 @@ double probes_trap_ns(const struct bpf_object *object, const char *group, enum p
 	struct probe_set set = { .count = 1, .multi = { -1, -1 }, .pid = getpid() };
 	double without = time_calls(), with;
 
-	if (own_offset(&set.sites[0].file_offset))
+	if (find_site(&set.sites[0].file_offset))
 		return TRAP_NS;
 	set.file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (set.file < 0)

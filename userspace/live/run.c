@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "jvm/jvm.h"
 #include "live/live_impl.h"
@@ -48,14 +49,6 @@
 
 /* ---- targets */
 
-static uint64_t monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Attaches probes to the libjvm of a process, once it has one. Once a program. */
 static void attach_probes(struct live *live, struct process *p)
 {
@@ -93,7 +86,7 @@ static int look_for_jvm(struct live *live, struct process *p)
 		classes_look(live->classes, p);
 	p->looks++;
 	if (err == -EAGAIN && p->looks < LOOKS_OFTEN)
-		live->retry_ns = monotonic_now() + RETRY_NS;
+		live->retry_ns = clock_monotonic_ns() + RETRY_NS;
 	if (err == -EAGAIN && p->looks == LOOKS_OFTEN * 2)
 		log_warn("pid %d: its JVM is starting or makes no sense: native frames only so far",
 			 p->target->pid);
@@ -101,7 +94,7 @@ static int look_for_jvm(struct live *live, struct process *p)
 		return err;
 	process_refresh_mappings(p, &live->images, &live->tables);
 	process_refresh_threads(p, &live->tables, !live->running);
-	live->prompt_ns = monotonic_now() + PROMPT_NS;
+	live->prompt_ns = clock_monotonic_ns() + PROMPT_NS;
 	return 0;
 }
 
@@ -241,7 +234,7 @@ int live_start(struct live *live, struct recording *rec)
 	/* Unwind rows were made here and copied into BPF maps. */
 	malloc_trim(0);
 	rec_meta(rec)->start_time_ns = epoch_now();
-	live->decoder.epoch_ns = rec_meta(rec)->start_time_ns - (int64_t)monotonic_now();
+	live->decoder.epoch_ns = rec_meta(rec)->start_time_ns - (int64_t)clock_monotonic_ns();
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		if (!live->processes[i].target)
 			continue;
@@ -321,7 +314,7 @@ static bool wants_remap(const struct process *p)
 /* What a look at the mappings cost moves the time on from which there may be another. */
 static void charge_remap(struct process *p, uint64_t start_ns)
 {
-	uint64_t cost_ns = monotonic_now() - start_ns;
+	uint64_t cost_ns = clock_monotonic_ns() - start_ns;
 
 	if (cost_ns > REMAP_COST_NS)
 		cost_ns = REMAP_COST_NS;
@@ -339,7 +332,7 @@ static void remap(struct live *live, struct recording *rec, uint64_t now_ns)
 
 		if (!wants_remap(p) || now_ns < p->remap_ns)
 			continue;
-		start_ns = monotonic_now();
+		start_ns = clock_monotonic_ns();
 		p->remap = false;
 		remap_process(live, p, rec);
 		charge_remap(p, start_ns);
@@ -443,7 +436,7 @@ static uint64_t next_look_ns(const struct live *live)
 
 int live_poll(struct live *live, struct recording *rec)
 {
-	uint64_t now_ns = monotonic_now();
+	uint64_t now_ns = clock_monotonic_ns();
 	int count;
 
 	describe_new(live, rec);
@@ -530,7 +523,7 @@ int live_tick(struct live *live, struct recording *rec)
 	}
 	live_poll(live, rec);
 	if (live->native)
-		native_tick_all(live->native, &live->decoder, monotonic_now());
+		native_tick_all(live->native, &live->decoder, clock_monotonic_ns());
 	for (uint32_t i = 0; i < live->process_count; i++) {
 		struct process *p = &live->processes[i];
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "target/proc.h"
 
@@ -195,6 +196,22 @@ const struct mapping *maps_find_file(const struct maps *maps, const char *name)
 			return &maps->items[i];
 	}
 	return NULL;
+}
+
+int maps_own_offset(const void *code, uint64_t *out)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)code;
+	const struct mapping *mapping;
+	struct maps maps;
+	int err = maps_read(getpid(), &maps);
+
+	if (err)
+		return err;
+	mapping = maps_find(&maps, addr);
+	if (mapping)
+		*out = addr - mapping->start + mapping->offset;
+	maps_free(&maps);
+	return mapping ? 0 : -ENOENT;
 }
 
 void maps_free(struct maps *maps)

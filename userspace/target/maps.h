@@ -43,6 +43,12 @@ const struct mapping *maps_find(const struct maps *maps, uint64_t addr);
 /* The first mapping whose file is called name ("libjvm.so"), or NULL. */
 const struct mapping *maps_find_file(const struct maps *maps, const char *name);
 
+/*
+ * Where code of this process is in the file it was mapped from. Returns 0, -ENOENT when nothing is
+ * mapped there, or an error of maps_read().
+ */
+int maps_own_offset(const void *code, uint64_t *out);
+
 void maps_free(struct maps *maps);
 
 #endif
