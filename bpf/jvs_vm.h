@@ -16,7 +16,8 @@
 	X(LOCK, "lock")           \
 	X(THREAD, "thread")       \
 	X(JIT, "jit")             \
-	X(EXCEPTION, "exception")
+	X(EXCEPTION, "exception") \
+	X(ALLOC, "alloc")
 
 enum jvs_vm_group {
 #define X(name, text) JVS_VM_##name,
@@ -55,6 +56,10 @@ enum jvs_vm_site {
 	JVS_VM_COMPILE = JVS_VM_SITE(JIT, 0), /* CompileBroker::invoke_compiler_on_method(task) */
 	JVS_VM_TRAP = JVS_VM_SITE(JIT, 1),    /* uncommon_trap_inner(thread, request) */
 	JVS_VM_EXCEPTION_FILL = JVS_VM_SITE(EXCEPTION, 0), /* JVM_FillInStackTrace(env, handle) */
+	/* AllocTracer::send_allocation_in_new_tlab(klass, object, TLAB size, size, thread) */
+	JVS_VM_ALLOC_TLAB = JVS_VM_SITE(ALLOC, 0),
+	/* send_allocation_outside_tlab(klass, object, size, thread) */
+	JVS_VM_ALLOC_OUTSIDE = JVS_VM_SITE(ALLOC, 1),
 };
 
 /* Cookie of a probe: the place, and for a USDT probe the number of its first argument's register.
@@ -150,18 +155,19 @@ struct jvs_vm_layout {
 _Static_assert(sizeof(struct jvs_vm_layout) == 48, "no holes");
 
 /* X(NAME, "name in outputs", loss): of a group of a target, on each CPU. */
-#define JVS_VM_COUNTER_LIST(X)                                                        \
-	X(HITS, "hits", 0)	   /* programs run at entries */                      \
-	X(RETURNS, "returns", 0)   /* and at returns */                               \
-	X(RUN_NS, "run_ns", 0)	   /* time of the programs */                         \
-	X(LOST, "ring_full", 1)	   /* records that did not fit */                     \
-	X(UNREAD, "unreadable", 1) /* structures that could not be read */            \
-	X(NO_STATE, "no_thread_state", 1)                                             \
-	X(NO_STACK, "stack_slot_busy", 0)   /* all scratch slots were in use */       \
-	X(STACK_FULL, "stack_ring_full", 0) /* it is sent again the next time */      \
-	X(RECALLED, "recalled_stacks", 0)                                             \
-	X(UNSUMMED, "sums_full", 1) /* of short waits: no place for one more class */ \
-	X(CUT, "cut", 1)	    /* phases beyond JVS_GC_PHASES */
+#define JVS_VM_COUNTER_LIST(X)                                                           \
+	X(HITS, "hits", 0)	   /* programs run at entries */                         \
+	X(RETURNS, "returns", 0)   /* and at returns */                                  \
+	X(RUN_NS, "run_ns", 0)	   /* time of the programs */                            \
+	X(LOST, "ring_full", 1)	   /* records that did not fit */                        \
+	X(UNREAD, "unreadable", 1) /* structures that could not be read */               \
+	X(NO_STATE, "no_thread_state", 1)                                                \
+	X(NO_STACK, "stack_slot_busy", 0)   /* all scratch slots were in use */          \
+	X(STACK_FULL, "stack_ring_full", 0) /* it is sent again the next time */         \
+	X(RECALLED, "recalled_stacks", 0)                                                \
+	X(UNSUMMED, "sums_full", 1)    /* of short waits: no place for one more class */ \
+	X(CUT, "cut", 1)	       /* phases beyond JVS_GC_PHASES */                 \
+	X(UNPLACED, "classes_full", 1) /* hits without a place for one more class */
 
 enum jvs_vm_counter {
 #define X(name, text, loss) JVS_VM_COUNT_##name,

@@ -75,6 +75,8 @@ static __always_inline int on_call(struct jvs_vm_call *call)
 		return jvs_vm_jit(call);
 	case JVS_VM_EXCEPTION:
 		return jvs_vm_exception(call);
+	case JVS_VM_ALLOC:
+		return jvs_vm_alloc(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -101,6 +103,8 @@ static __always_inline int on_stack(struct jvs_vm_call *call)
 	case JVS_VM_JIT:
 	case JVS_VM_EXCEPTION:
 		return jvs_vm_runtime_stack(call);
+	case JVS_VM_ALLOC:
+		return jvs_vm_alloc_stack(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -138,6 +142,7 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *ca
 	call.args[1] = PT_REGS_PARM2(ctx);
 	call.args[2] = PT_REGS_PARM3(ctx);
 	call.args[3] = PT_REGS_PARM4(ctx);
+	call.args[4] = PT_REGS_PARM5(ctx);
 	call.first = jvs_preserved(ctx, cookie >> JVS_VM_COOKIE_FIRST & 0xff);
 	wants = on_call(&call);
 	if (wants & JVS_VM_STACK) {

@@ -52,12 +52,18 @@ static enum rec_thread_state usual_state(const struct rec_thread *thread)
 	return usual;
 }
 
+/* Others are no samples: they are in the file by their sums. */
+static bool is_sampled(enum rec_metric metric)
+{
+	return metric == REC_CPU || metric == REC_HEAP_ALLOC;
+}
+
 static int64_t count_all(const struct rec_total *totals, size_t count)
 {
 	int64_t all = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (totals[i].key.metric == REC_CPU && totals[i].count > 0)
+		if (is_sampled(totals[i].key.metric) && totals[i].count > 0)
 			all = rec_sum(all, totals[i].count);
 	return all;
 }
@@ -71,11 +77,12 @@ static int put_total(struct jfr_writer *writer, const struct recording *rec,
 	};
 	int err = 0;
 
-	if (total->key.metric != REC_CPU)
+	if (!is_sampled(total->key.metric))
 		return 0;
 	for (int64_t i = 0; i < total->count && !err; i++) {
 		sample.time_ns = (int64_t)*time_ns + rec_meta_get(rec)->start_time_ns;
-		sample.value = total->value / total->count;
+		/* Together they are the whole. */
+		sample.value = total->value / total->count + (i < total->value % total->count);
 		*time_ns += step_ns;
 		err = put_sample(writer, rec, &sample);
 	}

@@ -79,7 +79,7 @@ static void reads_every_option_of_record(void)
 		ASSERT_INT(options.events, LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS |
 						   LIVE_EVENT_GC | LIVE_EVENT_SAFEPOINT |
 						   LIVE_EVENT_LOCK | LIVE_EVENT_THREAD |
-						   LIVE_EVENT_COUNTER);
+						   LIVE_EVENT_ALLOC | LIVE_EVENT_COUNTER);
 	}
 }
 

@@ -119,6 +119,47 @@ static void reflection_accessors_are_one_name(void)
 	check(cases, ARRAY_SIZE(cases));
 }
 
+static void arrays_are_named_as_in_java(void)
+{
+	static const struct expected cases[] = {
+		{ "[B", "byte[]", "" },
+		{ "[[Z", "boolean[][]", "" },
+		{ "[Ljava/lang/Object;", "java.lang.Object[]", "" },
+		{ "[[Lcom/example/Foo$1;", "com.example.Foo$1[][]", "" },
+		{ "[LFoo$$Lambda$7+" ADDRESS ";", "Foo$$Lambda[]", "Foo$$Lambda$7/" ADDRESS "[]" },
+		{ "java/lang/String", "java.lang.String", "" },
+		{ "B", "B", "" },
+		/* what is none */
+		{ "[", "[", "" },
+		{ "[X", "[X", "" },
+		{ "[L;", "[L;", "" },
+		{ "[BB", "[BB", "" },
+		{ "[LFoo", "[LFoo", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		names_type(cases[i].internal, strlen(cases[i].internal), &normal, &raw);
+		CU_ASSERT_STRING_EQUAL(strbuf_text(&normal), cases[i].normal);
+		CU_ASSERT_STRING_EQUAL(strbuf_text(&raw), cases[i].raw);
+	}
+}
+
+static void names_of_arrays_have_a_way_back(void)
+{
+	static const char *const arrays[] = { "[B", "[[C", "[D", "[[[F",   "[I",
+					      "[J", "[S",  "[Z", "[LFoo;", "[[Ljava/lang/Object;" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		names_type(arrays[i], strlen(arrays[i]), &normal, &raw);
+		CU_ASSERT_TRUE(names_array(strbuf_text(&normal), &raw));
+		CU_ASSERT_STRING_EQUAL(strbuf_text(&raw), arrays[i]);
+	}
+	CU_ASSERT_FALSE(names_array("java.lang.String", &raw));
+	CU_ASSERT_STRING_EQUAL(strbuf_text(&raw), "");
+	CU_ASSERT_FALSE(names_array("[]", &raw));
+	CU_ASSERT_FALSE(names_array("", &raw));
+}
+
 static void any_bytes_are_survived(void)
 {
 	char bytes[64];
@@ -143,6 +184,8 @@ static CU_TestInfo tests[] = {
 	{ "hidden classes lose their suffix", hidden_classes_lose_their_suffix },
 	{ "proxies are one name", proxies_are_one_name },
 	{ "reflection accessors are one name", reflection_accessors_are_one_name },
+	{ "arrays are named as in Java", arrays_are_named_as_in_java },
+	{ "names of arrays have a way back", names_of_arrays_have_a_way_back },
 	{ "any bytes are survived", any_bytes_are_survived },
 	CU_TEST_INFO_NULL,
 };

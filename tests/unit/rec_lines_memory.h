@@ -2,6 +2,7 @@
 #ifndef JVMSCOPE_REC_LINES_MEMORY_H
 #define JVMSCOPE_REC_LINES_MEMORY_H
 
+#include "model/heap.h"
 #include "model/ledger.h"
 #include "model/native_calls.h"
 #include "model/series.h"
@@ -216,9 +217,28 @@ static inline void rec_lines_of_series(const struct recording *rec, struct rec_l
 		}
 }
 
+static inline void rec_lines_of_heap(const struct recording *rec, struct rec_lines *to)
+{
+	for (uint32_t id = 1; id <= rec_heap_class_count(rec); id++) {
+		const struct rec_heap_class *row = rec_heap_class_get(rec, id);
+		char *line;
+		size_t size;
+		FILE *out = open_memstream(&line, &size);
+
+		fputs("class in the heap ", out);
+		rec_print_key(rec, row->jvm, row->name, out);
+		fprintf(out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+			row->tlabs, row->tlab_bytes, row->inside_bytes, row->outside,
+			row->outside_bytes);
+		fclose(out);
+		rec_lines_add(to, line);
+	}
+}
+
 static inline void rec_lines_of_memory(const struct recording *rec, struct rec_lines *to)
 {
 	rec_lines_of_native(rec, to);
+	rec_lines_of_heap(rec, to);
 	rec_lines_of_budgets(rec, to);
 	rec_lines_of_series(rec, to);
 	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec); jvm++) {

@@ -27,6 +27,7 @@ static const struct {
 	{ "thread", LIVE_EVENT_THREAD },
 	{ "jit", LIVE_EVENT_JIT },
 	{ "exception", LIVE_EVENT_EXCEPTION },
+	{ "alloc", LIVE_EVENT_ALLOC },
 	{ "counter", LIVE_EVENT_COUNTER },
 	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_OFFCPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS |
 			 LIVE_EVENT_VM | LIVE_EVENT_COUNTER },

@@ -62,6 +62,7 @@ static unsigned int events_of(enum rec_metric metric)
 		[REC_DEOPTIMIZATION] = LIVE_EVENT_JIT,
 		[REC_OFFCPU] = LIVE_EVENT_OFFCPU,
 		[REC_WAKEUP] = LIVE_EVENT_OFFCPU,
+		[REC_HEAP_ALLOC] = LIVE_EVENT_ALLOC,
 	};
 
 	return events[metric];

@@ -303,6 +303,7 @@ static void read_root(struct tree *t, yajl_val root)
 	read_profiles(t, root);
 	import_json_native(t, tree_get(root, "native"));
 	import_json_ledgers(t, tree_get(root, "native"));
+	import_json_heap(t, tree_get(root, "heap"));
 	import_json_budget(t, tree_get(root, "budget"));
 	import_json_timeline(t, tree_get(root, "timeline"));
 }

@@ -58,6 +58,7 @@ uint32_t *tree_new_ids(struct tree *t, size_t count);
 void import_json_native(struct tree *t, yajl_val native);
 void import_json_ledgers(struct tree *t, yajl_val native);
 void import_json_timeline(struct tree *t, yajl_val timeline);
+void import_json_heap(struct tree *t, yajl_val heap);
 void import_json_budget(struct tree *t, yajl_val budget);
 
 #endif

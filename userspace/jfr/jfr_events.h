@@ -114,6 +114,7 @@ enum jfr_type_id {
 	JFR_NATIVE_AGENT,
 	JFR_CLASS_LINK,
 	JFR_CLASS_INITIALIZE,
+	JFR_HEAP_CLASS,
 	JFR_OWN_EVENT_END,
 
 	/* What fields are made of. */

@@ -142,6 +142,17 @@ static const struct jfr_field class_link[] = {
 	{ "rewrite", "Time to Rewrite", JFR_LONG, JFR_UNIT_NS },
 };
 
+/* struct rec_heap_class, from the start of the recording. */
+static const struct jfr_field heap_class[] = {
+	{ "objectClass", "Object Class", JFR_CLASS, JFR_UNIT_NONE },
+	{ "pid", "Process Id", JFR_LONG, JFR_UNIT_NONE },
+	{ "tlabCount", "TLABs Begun", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "tlabSize", "Size of these TLABs", JFR_LONG, JFR_UNIT_BYTES },
+	{ "insideSize", "Allocated in TLABs, Estimate", JFR_LONG, JFR_UNIT_BYTES },
+	{ "outsideCount", "Objects outside of TLABs", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "outsideSize", "Allocated outside of TLABs", JFR_LONG, JFR_UNIT_BYTES },
+};
+
 static const struct jfr_field class_initialize[] = {
 	{ "initializedClass", "Class", JFR_CLASS, JFR_UNIT_NONE },
 	{ "definingClassLoader", "Defining Class Loader", JFR_CLASS_LOADER, JFR_UNIT_NONE },
@@ -437,4 +448,6 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 	[JFR_CLASS_INITIALIZE - JFR_OWN_EVENT_FIRST] = { "jvmscope.ClassInitialize",
 							 "Class Initialize", OURS, JFR_DURATION,
 							 FIELDS(class_initialize) },
+	[JFR_HEAP_CLASS - JFR_OWN_EVENT_FIRST] = { "jvmscope.HeapClass", "Class in the Java Heap",
+						   OURS, 0, FIELDS(heap_class) },
 };

@@ -16,7 +16,7 @@
 
 /* ---- samples while a chunk is read */
 
-static void keep_sample(struct jfr_filler *f, int64_t time_ns, uint32_t total)
+static void keep_sample(struct jfr_filler *f, const struct jfr_raw_sample *sample)
 {
 	if (f->sample_count == f->sample_capacity) {
 		size_t capacity = f->sample_capacity ? 2 * f->sample_capacity : 1024;
@@ -29,12 +29,13 @@ static void keep_sample(struct jfr_filler *f, int64_t time_ns, uint32_t total)
 		f->samples = larger;
 		f->sample_capacity = capacity;
 	}
-	f->samples[f->sample_count++] = (struct jfr_raw_sample){ time_ns, total };
+	f->samples[f->sample_count++] = *sample;
 }
 
-static void add_sample(struct jfr_filler *f, const struct jfr_raw_total *key, int64_t value,
-		       int64_t time_ns)
+void jfr_fill_sample(struct jfr_filler *f, const struct jfr_raw_total *key,
+		     const struct jfr_raw_sample *sample)
 {
+	struct jfr_raw_sample kept = *sample;
 	struct jfr_raw_total *total;
 	uint32_t id;
 
@@ -44,9 +45,10 @@ static void add_sample(struct jfr_filler *f, const struct jfr_raw_total *key, in
 	}
 	total = table_get(&f->totals, id);
 	total->count++;
-	total->value = rec_sum(total->value, value);
+	total->value = rec_sum(total->value, sample->value);
+	kept.total = id;
 	if (f->options->keep_samples)
-		keep_sample(f, time_ns, id);
+		keep_sample(f, &kept);
 }
 
 enum { SAMPLE_TIME, SAMPLE_THREAD, SAMPLE_STACK, SAMPLE_STATE };
@@ -60,7 +62,7 @@ static void on_sample(void *ctx, const struct jfr_item *e, enum jfr_sample_kind 
 		.kind = kind,
 	};
 
-	add_sample(ctx, &key, 0, jfr_ns(e, SAMPLE_TIME));
+	jfr_fill_sample(ctx, &key, &(struct jfr_raw_sample){ .time_ns = jfr_ns(e, SAMPLE_TIME) });
 }
 
 static void on_execution_sample(void *ctx, const struct jfr_item *e)
@@ -85,7 +87,9 @@ static void on_cpu_time_sample(void *ctx, const struct jfr_item *e)
 	};
 
 	f->cpu_time_samples++;
-	add_sample(f, &key, jfr_ns(e, CPU_PERIOD), jfr_ns(e, CPU_TIME));
+	jfr_fill_sample(f, &key,
+			&(struct jfr_raw_sample){ .time_ns = jfr_ns(e, CPU_TIME),
+						  .value = jfr_ns(e, CPU_PERIOD) });
 }
 
 /* The JVM had no room for them. Their time is known, and not their stacks. */
@@ -207,6 +211,11 @@ static void add_rows(struct jfr_filler *f, const struct resolved *all)
 					     .state = to->state,
 					     .value = to->value };
 
+		if (to->key.metric == REC_HEAP_ALLOC) {
+			sample.value = f->samples[i].value;
+			sample.object_bytes = f->samples[i].object_bytes;
+			sample.tlab_bytes = f->samples[i].tlab_bytes;
+		}
 		if (to->is_wanted)
 			rec_sample(f->rec, &sample);
 	}
@@ -225,6 +234,11 @@ static void resolve_samples(struct jfr_filler *f, const struct jfr_chunk *chunk)
 
 		if (raw->kind == JFR_SAMPLE_MALLOC) {
 			jfr_fill_malloc_total(f, raw);
+			continue;
+		}
+		if (raw->kind == JFR_SAMPLE_OBJECT || raw->kind == JFR_SAMPLE_ALLOCATION) {
+			all[id - 1].state = REC_STATE_IN_VM;
+			all[id - 1].is_wanted = jfr_fill_allocation_key(f, raw, &all[id - 1].key);
 			continue;
 		}
 		all[id - 1] = resolve(f, chunk, raw);
@@ -285,6 +299,8 @@ static void on_chunk_end(void *ctx, const struct jfr_chunk *chunk)
 	table_free(&f->totals);
 	f->sample_count = 0;
 	f->cpu_time_samples = 0;
+	f->objects = 0;
+	f->object = (struct jfr_raw_sample){ 0 };
 	jfr_resolve_chunk(&f->resolver, NULL);
 }
 
@@ -423,6 +439,23 @@ static const struct jfr_want wants[] = {
 					       "cost", "limit" },
 				   .on_event = jfr_fill_probe_state,
 				   .late = true },
+	[JFR_FILL_NEW_TLAB] = { .type = "jdk.ObjectAllocationInNewTLAB",
+				.fields = { "startTime", "eventThread", "stackTrace", "objectClass",
+					    "allocationSize", "tlabSize" },
+				.on_event = jfr_fill_new_tlab },
+	[JFR_FILL_OUTSIDE_TLAB] = { .type = "jdk.ObjectAllocationOutsideTLAB",
+				    .fields = { "startTime", "eventThread", "stackTrace",
+						"objectClass", "allocationSize" },
+				    .on_event = jfr_fill_outside_tlab },
+	[JFR_FILL_ALLOCATION_SAMPLE] = { .type = "jdk.ObjectAllocationSample",
+					 .fields = { "startTime", "eventThread", "stackTrace",
+						     "objectClass", "weight" },
+					 .on_event = jfr_fill_allocation_sample },
+	[JFR_FILL_HEAP_CLASS] = { .type = "jvmscope.HeapClass",
+				  .fields = { "objectClass", "pid", "tlabCount", "tlabSize",
+					      "insideSize", "outsideCount", "outsideSize" },
+				  .on_event = jfr_fill_heap_class,
+				  .late = true },
 	[JFR_FILL_LEDGER_READING] = { .type = "jvmscope.LedgerReading",
 				      .fields = { "startTime", "pid", "resident", "peak",
 						  "javaHeapPss", "hugetlb", "cost", "threads",

@@ -13,7 +13,10 @@ enum jfr_sample_kind {
 	JFR_SAMPLE_EXECUTION,
 	JFR_SAMPLE_NATIVE,
 	JFR_SAMPLE_CPU_TIME,
-	JFR_SAMPLE_MALLOC, /* no sample of the CPU; the value is in bytes */
+	/* No samples of the CPU; the value is in bytes. */
+	JFR_SAMPLE_MALLOC,
+	JFR_SAMPLE_OBJECT, /* of the Java heap; state is the class */
+	JFR_SAMPLE_ALLOCATION,
 };
 
 /* Samples of one chunk with the same ids. */
@@ -31,6 +34,9 @@ struct jfr_raw_total {
 struct jfr_raw_sample {
 	int64_t time_ns;
 	uint32_t total; /* id of its raw total */
+	/* Of the Java heap: see struct rec_sample. */
+	int64_t value;
+	uint64_t object_bytes, tlab_bytes;
 };
 
 /* What lives of a site of native memory, as the file said last. */
@@ -57,12 +63,14 @@ struct jfr_filler {
 	struct table totals;		/* of struct jfr_raw_total, of this chunk */
 	struct jfr_raw_sample *samples; /* owned */
 	size_t sample_count, sample_capacity;
-	int64_t cpu_time_samples; /* in this chunk */
-	int64_t period_ns;	  /* as the file states it, 0 not yet */
-	bool is_ours;		  /* the chunk was written by us */
-	bool has_quality;	  /* and has its own counts */
-	struct table natives;	  /* of struct jfr_raw_live, of all chunks */
-	struct table suspects;	  /* of struct told: see jfr_fill_sites.c */
+	int64_t cpu_time_samples;     /* in this chunk */
+	int64_t objects;	      /* of the Java heap, in this chunk */
+	struct jfr_raw_sample object; /* in our files: the last one, which its sample follows */
+	int64_t period_ns;	      /* as the file states it, 0 not yet */
+	bool is_ours;		      /* the chunk was written by us */
+	bool has_quality;	      /* and has its own counts */
+	struct table natives;	      /* of struct jfr_raw_live, of all chunks */
+	struct table suspects;	      /* of struct told: see jfr_fill_sites.c */
 	struct jfr_reading reading;
 	struct strbuf text;
 	int err;
@@ -99,6 +107,10 @@ enum {
 	JFR_FILL_BUFFERS,
 	JFR_FILL_NMT_TAG,
 	JFR_FILL_VALUE,
+	JFR_FILL_NEW_TLAB,
+	JFR_FILL_OUTSIDE_TLAB,
+	JFR_FILL_ALLOCATION_SAMPLE,
+	JFR_FILL_HEAP_CLASS,
 	JFR_FILL_WANTS,
 };
 
@@ -118,6 +130,19 @@ void jfr_fill_quality(void *ctx, const struct jfr_item *e);
 uint32_t jfr_fill_text(struct jfr_filler *f, const struct jfr_item *e, unsigned int field);
 /* The last JVM with this pid, else the one of files that name none; 0 when there is none. */
 uint32_t jfr_fill_jvm_of(const struct jfr_filler *f, int64_t pid);
+
+/* jfr_fill.c: adds a sample, all of it but its total. */
+void jfr_fill_sample(struct jfr_filler *f, const struct jfr_raw_total *key,
+		     const struct jfr_raw_sample *sample);
+
+/* jfr_fill_heap.c: the Java heap. */
+void jfr_fill_new_tlab(void *ctx, const struct jfr_item *e);
+void jfr_fill_outside_tlab(void *ctx, const struct jfr_item *e);
+void jfr_fill_allocation_sample(void *ctx, const struct jfr_item *e);
+void jfr_fill_heap_class(void *ctx, const struct jfr_item *e);
+/* At the end of the chunk: adds what has one key. Returns whether its samples are wanted. */
+bool jfr_fill_allocation_key(struct jfr_filler *f, const struct jfr_raw_total *raw,
+			     struct rec_key *key);
 
 /* jfr_fill_native.c: native memory. */
 void jfr_fill_native_allocation(void *ctx, const struct jfr_item *e);

@@ -10,6 +10,7 @@
 #include "base/map64.h"
 #include "base/strbuf.h"
 #include "model/classes.h"
+#include "model/names.h"
 
 #define FIRST_CAPACITY	1024
 #define CHECKPOINT_MASK 1 /* of a flush, as async-profiler's */
@@ -458,6 +459,18 @@ uint32_t jfr_pools_thread(struct jfr_pools *pools, const struct recording *rec, 
 uint32_t jfr_pools_class(struct jfr_pools *pools, const struct recording *rec, uint32_t name)
 {
 	return name ? class(pools, internal_class_name(pools, rec_text(rec, name)), true) : 0;
+}
+
+uint32_t jfr_pools_type(struct jfr_pools *pools, const struct recording *rec, uint32_t name)
+{
+	struct strbuf array = { 0 };
+	uint32_t id;
+
+	if (!names_array(rec_text(rec, name), &array))
+		return jfr_pools_class(pools, rec, name);
+	id = class(pools, strbuf_text(&array), false);
+	strbuf_free(&array);
+	return id;
 }
 
 uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, uint32_t id)

@@ -30,6 +30,9 @@ uint32_t jfr_pools_thread(struct jfr_pools *pools, const struct recording *rec, 
 /* The id of a class by its name with dots, a string of the recording; 0 for none. */
 uint32_t jfr_pools_class(struct jfr_pools *pools, const struct recording *rec, uint32_t name);
 
+/* The same of any type: "byte[]", "com.example.Foo[]". */
+uint32_t jfr_pools_type(struct jfr_pools *pools, const struct recording *rec, uint32_t name);
+
 /* The id of a class loader (model/classes.h); 0, which is the bootstrap loader, for none. */
 uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 

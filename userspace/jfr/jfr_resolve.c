@@ -33,6 +33,7 @@ void jfr_resolve_chunk(struct jfr_resolver *r, const struct jfr_chunk *chunk)
 	map64_free(&r->stacks);
 	map64_free(&r->methods);
 	map64_free(&r->threads);
+	map64_free(&r->types);
 	map64_free(&r->frame_types);
 }
 
@@ -161,6 +162,27 @@ static uint32_t method_of(struct jfr_resolver *r, int64_t id)
 	if (map64_get(&r->methods, (uint64_t)id, &method))
 		return method;
 	return remember(r, &r->methods, id, make_method(r, id));
+}
+
+/* ---- types */
+
+static uint32_t make_type(struct jfr_resolver *r, int64_t id)
+{
+	struct jfr_item item;
+
+	if (!jfr_constant(r->chunk, JFR_WANT_CLASS, id, &item) || !read_text(r, &item, 0))
+		return 0;
+	names_type(strbuf_text(&r->text), class_len(&r->text), &r->normal, &r->raw);
+	return add_text(r, &r->normal);
+}
+
+uint32_t jfr_resolve_type(struct jfr_resolver *r, int64_t id)
+{
+	uint32_t type;
+
+	if (map64_get(&r->types, (uint64_t)id, &type))
+		return type;
+	return remember(r, &r->types, id, make_type(r, id));
 }
 
 /* ---- frames */

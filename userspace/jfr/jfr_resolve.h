@@ -50,6 +50,7 @@ struct jfr_resolver {
 	struct map64 stacks;
 	struct map64 methods;
 	struct map64 threads;
+	struct map64 types;
 	struct map64 frame_types; /* to enum jfr_frame_type + 1, 0 another one */
 	uint32_t *frames;	  /* owned; of one stack */
 	size_t frame_capacity;
@@ -67,6 +68,9 @@ uint32_t jfr_resolve_stack(struct jfr_resolver *r, int64_t id);
 
 /* 0 when the thread is not known. Sets its name and group, too. */
 uint32_t jfr_resolve_thread(struct jfr_resolver *r, int64_t id);
+
+/* The name of a class, a string of the recording: "com.example.Foo", "byte[]". 0: it has none. */
+uint32_t jfr_resolve_type(struct jfr_resolver *r, int64_t id);
 
 void jfr_resolver_free(struct jfr_resolver *r);
 

@@ -93,6 +93,10 @@ void jfr_writer_sample(struct jfr_writer *w, const struct recording *rec,
 
 	if (!w->begun)
 		begin_segment(w, rec);
+	if (sample->key.metric == REC_HEAP_ALLOC) {
+		jfr_put_allocation(w, rec, sample);
+		return;
+	}
 	/* What is no sample of a CPU has no event here yet. */
 	if (sample->key.metric != REC_CPU)
 		return;
@@ -171,6 +175,7 @@ int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_
 	jfr_put_ledgers(w, rec);
 	jfr_put_native(w, rec, end_ns);
 	jfr_put_sites(w, rec, end_ns);
+	jfr_put_heap(w, rec, end_ns);
 	jfr_put_budgets(w, rec, end_ns);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	err = put_checkpoint(w, end_ns);
@@ -213,6 +218,7 @@ void jfr_writer_close(struct jfr_writer *w)
 	free(w->loads);
 	free(w->threads);
 	free(w->quality);
+	free(w->heap_classes.hashes);
 	free(w->classes);
 	free(w->values);
 	free(w->counted);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map64.h"
 #include "jfr/jfr_events.h"
 #include "jfr/jfr_write_impl.h"
 
@@ -30,6 +31,23 @@ void *jfr_reach(struct jfr_writer *w, void *rows, size_t *capacity, size_t at, s
 	memset(moved + *capacity * row_size, 0, (larger - *capacity) * row_size);
 	*capacity = larger;
 	return moved;
+}
+
+bool jfr_is_news(struct jfr_writer *w, struct jfr_rows_said *said, size_t at, const void *row,
+		 size_t size)
+{
+	uint64_t hash = map64_hash(row, size);
+	uint64_t *hashes = jfr_reach(w, said->hashes, &said->capacity, at, sizeof(*hashes));
+	bool changed;
+
+	if (!hashes)
+		return false;
+	said->hashes = hashes;
+	/* 0 is one that was not said at all. */
+	hash += !hash;
+	changed = hashes[at] != hash;
+	hashes[at] = hash;
+	return changed;
 }
 
 size_t jfr_begin(struct jfr_writer *w, enum jfr_type_id type, int64_t time_ns)

@@ -75,7 +75,7 @@ struct jfr_writer {
 	uint64_t ledgers;   /* said so far */
 	struct table sites; /* of native memory, and what was said of each */
 	uint64_t pieces;    /* of them */
-	struct jfr_rows_said native_sites, native_calls, native_counts, suspects;
+	struct jfr_rows_said native_sites, native_calls, native_counts, suspects, heap_classes;
 	size_t budget_events;	       /* said so far */
 	struct jfr_value_said *values; /* owned; [series] */
 	size_t value_capacity;
@@ -102,6 +102,10 @@ size_t jfr_begin(struct jfr_writer *writer, enum jfr_type_id type, int64_t time_
 /* rows with room for [at], new ones zeroed; NULL when memory is out, which is remembered. */
 void *jfr_reach(struct jfr_writer *writer, void *rows, size_t *capacity, size_t at,
 		size_t row_size);
+
+/* Whether a row is not as it was said last; it is then taken for said. */
+bool jfr_is_news(struct jfr_writer *writer, struct jfr_rows_said *said, size_t at, const void *row,
+		 size_t size);
 
 /* ---- jfr_write_around.c: the events before and behind the samples of a segment */
 
@@ -134,6 +138,11 @@ void jfr_put_budgets(struct jfr_writer *writer, const struct recording *rec, int
 /* What is known of its sites beside that: jfr_write_sites.c. */
 void jfr_put_sites(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
 void jfr_free_sites(struct jfr_writer *writer);
+
+/* One sample of the metric heap_alloc, and the sums of classes: jfr_write_heap.c. */
+void jfr_put_allocation(struct jfr_writer *writer, const struct recording *rec,
+			const struct rec_sample *sample);
+void jfr_put_heap(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
 
 /* Values over time since the last segment: jfr_write_series.c. */
 void jfr_put_series(struct jfr_writer *writer, const struct recording *rec);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "base/map64.h"
 #include "jfr/jfr_events.h"
 #include "jfr/jfr_write_impl.h"
 #include "model/native_calls.h"
@@ -11,24 +10,6 @@
  * has the rows that are not as the file had them last, each as a whole, so that the last event of a
  * row is right.
  */
-
-/* Whether a row is not as it was said last. */
-static bool is_new(struct jfr_writer *w, struct jfr_rows_said *said, size_t at, const void *row,
-		   size_t size)
-{
-	uint64_t hash = map64_hash(row, size);
-	uint64_t *hashes = jfr_reach(w, said->hashes, &said->capacity, at, sizeof(*hashes));
-	bool changed;
-
-	if (!hashes)
-		return false;
-	said->hashes = hashes;
-	/* 0 is one that was not said at all. */
-	hash += !hash;
-	changed = hashes[at] != hash;
-	hashes[at] = hash;
-	return changed;
-}
 
 static void put_string(struct jfr_writer *w, const struct recording *rec, uint32_t string)
 {
@@ -85,7 +66,7 @@ static void put_sites(struct jfr_writer *w, const struct recording *rec, int64_t
 		/* One whose stack was not known yet has moved. */
 		if (!was_said && !site->allocated_blocks && !site->freed_blocks)
 			continue;
-		if (is_new(w, &w->native_sites, id, site, sizeof(*site)))
+		if (jfr_is_news(w, &w->native_sites, id, site, sizeof(*site)))
 			put_site(w, rec, site, end_ns);
 	}
 }
@@ -96,7 +77,7 @@ static void put_calls(struct jfr_writer *w, const struct recording *rec, int64_t
 		const struct rec_native_calls *calls = rec_native_calls_get(rec, id);
 		size_t at;
 
-		if (!is_new(w, &w->native_calls, id, calls, sizeof(*calls)))
+		if (!jfr_is_news(w, &w->native_calls, id, calls, sizeof(*calls)))
 			continue;
 		at = jfr_begin(w, JFR_NATIVE_CALLS, end_ns);
 		put_string(w, rec, calls->tag);
@@ -140,7 +121,7 @@ static void put_suspects(struct jfr_writer *w, const struct recording *rec, int6
 	const struct rec_native_suspect *suspects = rec_native_suspects(rec, &count);
 
 	count = count < REC_TOLD_SUSPECTS ? count : REC_TOLD_SUSPECTS;
-	if (!count || !is_new(w, &w->suspects, 0, suspects, count * sizeof(*suspects)))
+	if (!count || !jfr_is_news(w, &w->suspects, 0, suspects, count * sizeof(*suspects)))
 		return;
 	for (size_t i = 0; i < count; i++)
 		put_suspect(w, rec, &suspects[i], end_ns);
@@ -154,7 +135,7 @@ static void put_counts(struct jfr_writer *w, const struct recording *rec, int64_
 	const struct rec_count *counts = rec_native_counts(rec, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!is_new(w, &w->native_counts, i, &counts[i], sizeof(counts[i])))
+		if (!jfr_is_news(w, &w->native_counts, i, &counts[i], sizeof(counts[i])))
 			continue;
 		at = jfr_begin(w, JFR_NATIVE_COUNT, end_ns);
 		jfr_put_long(&w->bytes, jfr_pid_of(rec, counts[i].jvm));

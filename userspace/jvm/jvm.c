@@ -282,6 +282,11 @@ void jvm_arguments(const struct target *t, const struct jvm *jvm, char *to, size
 	launch_arguments(t, jvm ? &jvm->hotspot : NULL, to, size);
 }
 
+uint32_t jvm_thread_allocated(const struct jvm *jvm)
+{
+	return (uint32_t)jvm->hotspot.field.thread_allocated.at;
+}
+
 int jvm_class_layout(const struct jvm *jvm, struct jvs_class_layout *out)
 {
 	return loader_layout(jvm->target, &jvm->hotspot, out);

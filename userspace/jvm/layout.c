@@ -111,6 +111,7 @@ static const struct rule rules[] = {
 	{ AT(thread_anchor), NEEDED, { "JavaThread::_anchor" } },
 	{ AT(thread_state), NEEDED, { "JavaThread::_thread_state" } },
 	{ AT(thread_saved_pc), OPTIONAL, { "JavaThread::_saved_exception_pc" } },
+	{ AT(thread_allocated), OPTIONAL, { "Thread::_allocated_bytes" } },
 	{ AT(thread_os_thread), NEEDED, { "JavaThread::_osthread" } },
 	{ AT(os_thread_id), NEEDED, { "OSThread::_thread_id" } },
 	{ AT(anchor_sp), NEEDED, { "JavaFrameAnchor::_last_Java_sp" } },

@@ -350,6 +350,8 @@ static const handler handlers[] = {
 	[JVS_EVENT_TRAP] = vm_decode,
 	[JVS_EVENT_EXCEPTION] = vm_decode,
 	[JVS_EVENT_OFFCPU] = offcpu_decode,
+	[JVS_EVENT_HEAP_CLASS] = vm_decode,
+	[JVS_EVENT_HEAP_ALLOCATION] = vm_decode,
 };
 
 void decode_record(struct decoder *d, struct recording *rec, const void *data, size_t size)

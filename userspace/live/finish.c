@@ -167,7 +167,11 @@ void live_snapshot(struct live *live, struct recording *rec)
 	resolve_kernel_names(&live->decoder.resolver, rec);
 	if (live->native)
 		live->native->waits = true;
+	if (live->vm)
+		live->vm->goes_on = true;
 	live_finish(live, rec);
+	if (live->vm)
+		live->vm->goes_on = false;
 	if (live->native)
 		live->native->waits = false;
 }

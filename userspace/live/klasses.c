@@ -14,67 +14,22 @@
 
 #define NAME_MAX_BYTES 4096 /* a longer name is cut */
 
-/* ---- text */
-
-/* Primitive types of arrays, by their letter in a descriptor. */
-static const char *primitive(char letter)
-{
-	static const struct {
-		char letter;
-		const char *name;
-	} types[] = {
-		{ 'B', "byte" }, { 'C', "char" }, { 'D', "double" }, { 'F', "float" },
-		{ 'I', "int" },	 { 'J', "long" }, { 'S', "short" },  { 'Z', "boolean" },
-	};
-
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (types[i].letter == letter)
-			return types[i].name;
-	return NULL;
-}
-
-/* "[[Ljava/lang/String;" to "java.lang.String[][]", "[B" to "byte[]". */
-static void write_name(const char *text, size_t len, struct strbuf *to)
-{
-	struct strbuf normal = { 0 }, raw = { 0 };
-	size_t dimensions = strspn(text, "[");
-	const char *element = text + dimensions;
-	const char *type;
-
-	len -= dimensions;
-	type = dimensions && len == 1 ? primitive(*element) : NULL;
-	if (dimensions && len >= 2 && element[0] == 'L' && element[len - 1] == ';') {
-		element++;
-		len -= 2;
-	}
-	if (!type) {
-		names_class(element, len, &normal, &raw);
-		type = strbuf_text(&normal);
-	}
-	strbuf_puts(to, type);
-	for (size_t i = 0; i < dimensions; i++)
-		strbuf_puts(to, "[]");
-	strbuf_free(&normal);
-	strbuf_free(&raw);
-}
-
 static uint32_t read_name(const struct klasses *klasses, const struct process *p,
 			  struct recording *rec, uint64_t symbol)
 {
-	struct strbuf name = { 0 };
+	struct strbuf normal = { 0 }, raw = { 0 };
 	char text[NAME_MAX_BYTES];
 	int len = loader_symbol(p->target, &klasses->layout, symbol, text, sizeof(text));
 	uint32_t string;
 
 	if (len <= 0)
 		return 0;
-	write_name(text, strlen(text), &name);
-	string = rec_string(rec, strbuf_text(&name), name.len);
-	strbuf_free(&name);
+	names_type(text, strlen(text), &normal, &raw);
+	string = rec_string(rec, strbuf_text(&normal), normal.len);
+	strbuf_free(&normal);
+	strbuf_free(&raw);
 	return string;
 }
-
-/* ---- the cache */
 
 static void remember(struct klasses *klasses, uint64_t klass, const struct klass_name *name)
 {

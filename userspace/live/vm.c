@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "live/decode.h"
@@ -73,6 +74,18 @@ static const struct probe exception_probes[] = {
 	{ "JVM_FillInStackTrace", PROBE_ENTRY, JVS_VM_EXCEPTION_FILL },
 };
 
+/* The first name of each place is that of JDK 11. */
+static const struct probe alloc_probes[] = {
+	{ "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassP8HeapWordmmP6Thread", PROBE_ENTRY,
+	  JVS_VM_ALLOC_TLAB },
+	{ "_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP10JavaThread",
+	  PROBE_ENTRY, JVS_VM_ALLOC_TLAB },
+	{ "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread", PROBE_ENTRY,
+	  JVS_VM_ALLOC_OUTSIDE },
+	{ "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
+	  PROBE_ENTRY, JVS_VM_ALLOC_OUTSIDE },
+};
+
 #define PROBES(table) (table), sizeof(table) / sizeof((table)[0])
 
 static const struct {
@@ -91,14 +104,16 @@ static const struct {
 	[JVS_VM_JIT] = { "jit", LIVE_EVENT_JIT, "compilations", PROBES(jit_probes) },
 	[JVS_VM_EXCEPTION] = { "exception", LIVE_EVENT_EXCEPTION, "exceptions",
 			       PROBES(exception_probes) },
+	[JVS_VM_ALLOC] = { "alloc", LIVE_EVENT_ALLOC, "allocation", PROBES(alloc_probes) },
 };
 
 /* ---- loading */
 
-static const char *const maps[] = { "jvs_vm_counts",	    "jvs_vm_layouts",
-				    "jvs_vm_threads",	    "jvs_lock_controls",
-				    "jvs_lock_sums",	    "jvs_lock_threads",
-				    "jvs_runtime_controls", "jvs_runtime_threads" };
+static const char *const maps[] = {
+	"jvs_vm_counts",     "jvs_vm_layouts",	 "jvs_vm_threads",	 "jvs_lock_controls",
+	"jvs_lock_sums",     "jvs_lock_threads", "jvs_runtime_controls", "jvs_runtime_threads",
+	"jvs_heap_controls", "jvs_heap_classes", "jvs_heap_threads",
+};
 
 int vm_choose(struct bpf_object *object, unsigned int events)
 {
@@ -127,6 +142,8 @@ int vm_open(struct bpf_object *object, unsigned int events, double max_overhead,
 	vm->locks_fd = bpf_object__find_map_fd_by_name(object, "jvs_lock_controls");
 	vm->lock_sums_fd = bpf_object__find_map_fd_by_name(object, "jvs_lock_sums");
 	vm->runtime_fd = bpf_object__find_map_fd_by_name(object, "jvs_runtime_controls");
+	vm->heap_controls_fd = bpf_object__find_map_fd_by_name(object, "jvs_heap_controls");
+	vm->heap_classes_fd = bpf_object__find_map_fd_by_name(object, "jvs_heap_classes");
 	vm->trap_ns = probes_trap_ns(object, GROUP, vm->links);
 	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 		vm->groups |= groups[group].event & events ? 1u << group : 0;
@@ -149,6 +166,7 @@ void vm_close(struct vm *vm)
 		for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 			probes_free(&vm->targets[i].sets[group]);
 		klasses_free(&vm->targets[i].klasses);
+		vm_heap_close(&vm->targets[i]);
 	}
 	free(vm);
 }
@@ -187,11 +205,20 @@ static void show_layout(struct vm *vm, const struct process *p, struct image *im
 	vm_find_trap_names(t, image, bias);
 }
 
+/* Whether a place was found, by whichever of its names. */
+static bool is_found(int group, const struct probe_set *set, uint32_t place)
+{
+	for (size_t i = 0; i < groups[group].count; i++)
+		if (set->found & 1ull << i && groups[group].probes[i].id == place)
+			return true;
+	return false;
+}
+
 /* What of a group the libjvm does not have, in one line. */
 static void say_missing(const struct process *p, int group, const struct probe_set *set)
 {
 	for (size_t i = 0; i < groups[group].count; i++) {
-		if (set->found & 1ull << i)
+		if (is_found(group, set, groups[group].probes[i].id))
 			continue;
 		log_info("pid %d: its libjvm has no %s: not all of %s is known", p->target->pid,
 			 groups[group].probes[i].symbol, groups[group].what);
@@ -210,8 +237,10 @@ static void attach_group(struct vm *vm, const struct process *p, int group,
 	err = probes_find(request, set);
 	if (!err) {
 		say_missing(p, group, set);
-		err = probes_attach(set);
+		err = group == JVS_VM_ALLOC ? vm_heap_open(vm, &vm->targets[p->index], p) : 0;
 	}
+	if (!err)
+		err = probes_attach(set);
 	if (!err)
 		vm_begin_budget(vm, p, (enum jvs_vm_group)group);
 	else if (err == -ENOENT)
@@ -255,16 +284,26 @@ void vm_forget(struct vm *vm, const struct process *p)
 		probes_free(&t->sets[group]);
 	klasses_free(&t->klasses);
 	vm_drop_locks(vm, p->index);
+	vm_heap_forget(vm, p);
 	*t = (struct vm_target){ .layout = { .epoch = epoch } };
 	vm_counts(vm, p->index, &t->before);
 }
 
 /* ---- the recording */
 
+static int64_t epoch_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct recording *rec)
 {
 	vm_show_objects(vm, p);
 	vm_keep_budgets(vm, d, p, rec);
+	vm_heap_tick(vm, p, rec);
 }
 
 void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
@@ -293,6 +332,7 @@ void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
 	}
 	vm_tell_locks(vm, p, rec);
 	vm_tell_budgets(vm, d, p, rec);
+	vm_heap_finish(vm, p, rec, vm->goes_on ? 0 : epoch_now());
 }
 
 /* ---- records */
@@ -355,6 +395,8 @@ static const size_t sizes[] = {
 	[JVS_EVENT_COMPILATION] = sizeof(struct jvs_compilation),
 	[JVS_EVENT_TRAP] = sizeof(struct jvs_trap),
 	[JVS_EVENT_EXCEPTION] = sizeof(struct jvs_exception),
+	[JVS_EVENT_HEAP_CLASS] = sizeof(struct jvs_heap_name),
+	[JVS_EVENT_HEAP_ALLOCATION] = sizeof(struct jvs_heap_allocation),
 };
 
 void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_t size)
@@ -376,6 +418,8 @@ void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_
 		take_operation(t, d, p, rec, data);
 	else if (event->kind == JVS_EVENT_LOCK)
 		vm_take_lock(t, d, p, rec, data);
+	else if (event->kind == JVS_EVENT_HEAP_CLASS || event->kind == JVS_EVENT_HEAP_ALLOCATION)
+		vm_take_heap(t, d, p, rec, event);
 	else if (event->kind >= JVS_EVENT_THREAD)
 		vm_take_runtime(t, d, p, rec, data);
 	else

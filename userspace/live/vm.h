@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/jvs_heap.h"
 #include "bpf/jvs_lock.h"
 #include "bpf/jvs_runtime.h"
 #include "bpf/jvs_vm.h"
@@ -20,6 +21,7 @@ struct image;
 struct mapping;
 struct process;
 struct recording;
+struct vm_heap;
 
 /*
  * What the VM does by itself: attaches bpf/vm.bpf.c to the targets' libjvm, and turns its records
@@ -63,6 +65,7 @@ struct vm_target {
 	struct jvs_runtime_control runtime; /* ready 0: not known yet */
 	uint64_t trap_names[2]; /* in the target: of reasons, of actions; 0: not known */
 	uint32_t trap_name_counts[2];
+	struct vm_heap *heap;		   /* owned; NULL: allocation is not looked at */
 	struct rec_vm_operation operation; /* the first at the safepoint that lasts; name 0: none */
 	struct jvs_vm_counts before;	   /* what the kernel counted for others in this place */
 };
@@ -78,6 +81,9 @@ struct vm {
 	int locks_fd;
 	int lock_sums_fd;
 	int runtime_fd;
+	int heap_controls_fd;
+	int heap_classes_fd;
+	bool goes_on; /* what is told by vm_finish() is not the last */
 	struct vm_target targets[JVS_MAX_TARGETS];
 };
 

@@ -15,9 +15,10 @@
  */
 
 static const enum rec_probe_group probe_groups[JVS_VM_GROUP_NR] = {
-	[JVS_VM_GC] = REC_PROBES_GC,	 [JVS_VM_SAFEPOINT] = REC_PROBES_SAFEPOINT,
-	[JVS_VM_LOCK] = REC_PROBES_LOCK, [JVS_VM_THREAD] = REC_PROBES_THREAD,
-	[JVS_VM_JIT] = REC_PROBES_JIT,	 [JVS_VM_EXCEPTION] = REC_PROBES_EXCEPTION,
+	[JVS_VM_GC] = REC_PROBES_GC,	   [JVS_VM_SAFEPOINT] = REC_PROBES_SAFEPOINT,
+	[JVS_VM_LOCK] = REC_PROBES_LOCK,   [JVS_VM_THREAD] = REC_PROBES_THREAD,
+	[JVS_VM_JIT] = REC_PROBES_JIT,	   [JVS_VM_EXCEPTION] = REC_PROBES_EXCEPTION,
+	[JVS_VM_ALLOC] = REC_PROBES_ALLOC,
 };
 
 void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out)
@@ -65,7 +66,8 @@ static void want_stacks(struct vm *vm, const struct process *p, int group)
 	bool none = t->budgets[group].governor.state != REC_NATIVE_EXACT;
 	uint32_t bit = 1u << group;
 
-	if (none == !!(t->layout.no_stacks & bit))
+	/* Allocation is told less often instead. */
+	if (group == JVS_VM_ALLOC || none == !!(t->layout.no_stacks & bit))
 		return;
 	t->layout.no_stacks ^= bit;
 	bpf_map_update_elem(vm->layouts_fd, &p->index, &t->layout, BPF_ANY);
@@ -95,6 +97,8 @@ static void keep_budget(struct vm *vm, const struct decoder *d, struct process *
 		 p->target->pid, rec_probe_group_name(event.group), rec_native_state_name(event.to),
 		 rec_native_state_name(budget->state), governor_cost_pct(&budget->governor));
 	budget_change(budget, d, p, rec, &event);
+	if (group == JVS_VM_ALLOC)
+		vm_heap_state(vm, p, event.to);
 }
 
 void vm_keep_budgets(struct vm *vm, const struct decoder *d, struct process *p,

@@ -28,6 +28,20 @@ void vm_take_lock(struct vm_target *t, struct decoder *d, struct process *p, str
 void vm_tell_locks(struct vm *vm, const struct process *p, struct recording *rec);
 /* The place is given to another. */
 void vm_drop_locks(const struct vm *vm, uint32_t target);
+/*
+ * vm_alloc.c: allocation in the Java heap. Opened before its probes are attached, closed at the
+ * end, or forgotten with what the kernel has of it.
+ */
+int vm_heap_open(const struct vm *vm, struct vm_target *t, const struct process *p);
+void vm_heap_close(struct vm_target *t);
+void vm_heap_forget(struct vm *vm, const struct process *p);
+void vm_heap_state(const struct vm *vm, const struct process *p, enum rec_native_state state);
+void vm_heap_tick(const struct vm *vm, const struct process *p, struct recording *rec);
+void vm_take_heap(struct vm_target *t, struct decoder *d, struct process *p, struct recording *rec,
+		  const struct jvs_event *event);
+/* The sums. end_ns: since the epoch, when they are the last ones; else 0. */
+void vm_heap_finish(const struct vm *vm, const struct process *p, struct recording *rec,
+		    int64_t end_ns);
 
 /* vm_runtime.c: where names of reasons and actions are. */
 void vm_find_trap_names(struct vm_target *t, struct image *image, uint64_t bias);

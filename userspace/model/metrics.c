@@ -72,6 +72,11 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.unit = "nanoseconds",
 		.help = "time until threads were woken, by the thread that did",
 	},
+	[REC_HEAP_ALLOC] = {
+		.name = "heap_alloc",
+		.unit = "bytes",
+		.help = "allocated in the Java heap, by class",
+	},
 };
 
 const struct rec_metric_info *rec_metric_info(enum rec_metric metric)

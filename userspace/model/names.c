@@ -152,6 +152,17 @@ static void add_with_dots(struct strbuf *to, const char *internal, size_t len)
 	}
 }
 
+static void add_with_slashes(struct strbuf *to, const char *name, size_t len)
+{
+	size_t start = to->len;
+
+	strbuf_add(to, name, len);
+	for (size_t i = start; i < to->len; i++) {
+		if (to->text[i] == '.')
+			to->text[i] = '/';
+	}
+}
+
 void names_class(const char *internal, size_t len, struct strbuf *normal, struct strbuf *raw)
 {
 	size_t suffix = suffix_of(internal, len);
@@ -168,4 +179,75 @@ void names_class(const char *internal, size_t len, struct strbuf *normal, struct
 	}
 	if (raw->len == normal->len && !memcmp(strbuf_text(raw), strbuf_text(normal), raw->len))
 		strbuf_reset(raw);
+}
+
+static const struct {
+	const char *name;
+	char letter;
+} primitives[] = {
+	{ "boolean", 'Z' }, { "byte", 'B' }, { "char", 'C' }, { "double", 'D' },
+	{ "float", 'F' },   { "int", 'I' },  { "long", 'J' }, { "short", 'S' },
+};
+#define PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
+
+static const char *primitive(char letter)
+{
+	for (size_t i = 0; i < PRIMITIVES; i++)
+		if (primitives[i].letter == letter)
+			return primitives[i].name;
+	return NULL;
+}
+
+void names_type(const char *internal, size_t len, struct strbuf *normal, struct strbuf *raw)
+{
+	size_t depth = 0;
+	const char *element;
+
+	while (depth < len && internal[depth] == '[')
+		depth++;
+	element = depth && len == depth + 1 ? primitive(internal[depth]) : NULL;
+	if (element) {
+		strbuf_reset(raw);
+		strbuf_reset(normal);
+		strbuf_puts(normal, element);
+	} else if (depth && len > depth + 2 && internal[depth] == 'L' && internal[len - 1] == ';') {
+		names_class(internal + depth + 1, len - depth - 2, normal, raw);
+	} else {
+		names_class(internal, len, normal, raw);
+		return;
+	}
+	for (size_t i = 0; i < depth; i++) {
+		strbuf_puts(normal, "[]");
+		if (raw->len)
+			strbuf_puts(raw, "[]");
+	}
+}
+
+static const char *letter_of(const char *name, size_t len)
+{
+	for (size_t i = 0; i < PRIMITIVES; i++)
+		if (strlen(primitives[i].name) == len && !memcmp(primitives[i].name, name, len))
+			return &primitives[i].letter;
+	return NULL;
+}
+
+bool names_array(const char *name, struct strbuf *to)
+{
+	size_t len = strlen(name);
+	const char *letter;
+
+	strbuf_reset(to);
+	for (; len > 2 && !memcmp(name + len - 2, "[]", 2); len -= 2)
+		strbuf_puts(to, "[");
+	if (!to->len)
+		return false;
+	letter = letter_of(name, len);
+	if (letter) {
+		strbuf_add(to, letter, 1);
+		return true;
+	}
+	strbuf_puts(to, "L");
+	add_with_slashes(to, name, len);
+	strbuf_puts(to, ";");
+	return true;
 }

@@ -2,6 +2,7 @@
 #ifndef JVMSCOPE_NAMES_H
 #define JVMSCOPE_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/strbuf.h"
@@ -18,5 +19,12 @@
  * slashes are accepted, too.
  */
 void names_class(const char *internal, size_t len, struct strbuf *normal, struct strbuf *raw);
+
+/* The same of any type, as the JVM names classes: "[[Lcom/example/Foo;" is "com.example.Foo[][]".
+ */
+void names_type(const char *internal, size_t len, struct strbuf *normal, struct strbuf *raw);
+
+/* The way back, of an array: "byte[]" to "[B". Whether it is one; else to is left empty. */
+bool names_array(const char *name, struct strbuf *to);
 
 #endif

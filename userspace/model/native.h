@@ -136,6 +136,7 @@ enum rec_probe_group {
 	REC_PROBES_JIT,
 	REC_PROBES_EXCEPTION,
 	REC_PROBES_OFFCPU,
+	REC_PROBES_ALLOC, /* the Java heap */
 	REC_PROBES_NR,
 };
 const char *rec_probe_group_name(enum rec_probe_group group);

@@ -7,6 +7,7 @@
 
 #include "model/classes.h"
 #include "model/gc.h"
+#include "model/heap.h"
 #include "model/native.h"
 #include "model/recording_impl.h"
 #include "model/runtime.h"
@@ -73,6 +74,7 @@ void rec_free(struct recording *rec)
 	rec_classes_free(rec->classes);
 	rec_gc_free(rec->gc);
 	rec_runtime_free(rec->runtime);
+	rec_heap_free(rec->heap);
 	rec_native_free(rec->native);
 	rec_ledgers_free(rec);
 	rec_series_free(rec);

@@ -214,6 +214,7 @@ enum rec_metric {
 	REC_DEOPTIMIZATION,
 	REC_OFFCPU,
 	REC_WAKEUP,
+	REC_HEAP_ALLOC,
 	REC_METRIC_NR,
 };
 struct rec_metric_info {
@@ -262,6 +263,9 @@ struct rec_sample {
 	/* of waits: the monitor, or what a parked thread is blocked by; 0: not known */
 	uint64_t address;
 	uint64_t timeout_ns; /* of waits: 0: there was none */
+	/* Of heap_alloc: the object, and the TLAB it is the first of; 0: it is in none. */
+	uint64_t object_bytes;
+	uint64_t tlab_bytes;
 };
 /* Off at first: without an output that needs them rows are not kept. */
 void rec_samples_keep(struct recording *rec, bool keep);

@@ -81,6 +81,8 @@ struct recording {
 
 	struct rec_classes *classes; /* owned; NULL: none were looked at. See classes.h */
 
+	struct rec_heap *heap; /* owned; NULL: allocation was not recorded. See heap.h */
+
 	struct rec_gc *gc; /* owned; NULL: none were looked for. See gc.h */
 
 	struct rec_runtime *runtime; /* owned; NULL: nothing of it was seen. See runtime.h */

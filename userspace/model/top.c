@@ -35,13 +35,14 @@ static int64_t count_stacks(const struct recording *rec, enum rec_metric metric,
 {
 	size_t count;
 	const struct rec_total *totals = rec_totals(rec, &count);
-	int64_t all = 0;
+	int64_t all = 0, amount;
 
 	for (size_t i = 0; i < count; i++) {
 		if (totals[i].key.metric != metric)
 			continue;
-		by_stack[totals[i].key.stack] += totals[i].count;
-		all += totals[i].count;
+		amount = metric == REC_CPU ? totals[i].count : totals[i].value;
+		by_stack[totals[i].key.stack] += amount;
+		all += amount;
 	}
 	return all;
 }

@@ -7,7 +7,7 @@
 
 #include "model/recording.h"
 
-/* One method's part of a metric. */
+/* One method's part of a metric: of cpu in samples, of others by their value. */
 struct top_row {
 	uint32_t method;
 	int64_t self;  /* samples whose innermost Java frame (any frame, when none is Java) is the
