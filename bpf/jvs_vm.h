@@ -122,27 +122,36 @@ struct jvs_safepoint {
 	__u64 start_ns;	  /* threads were told to stop */
 	__u64 reached_ns; /* all had */
 	__u64 end_ns;	  /* threads were told to go on */
+	__u64 id;	  /* as the JVM numbers them; 0: not known */
+	__u32 threads;	  /* of Java; 0: not known */
+	__u32 critical;	  /* threads in a critical section of JNI */
 };
-_Static_assert(sizeof(struct jvs_safepoint) == 56, "no holes");
+_Static_assert(sizeof(struct jvs_safepoint) == 72, "no holes");
 
 /* JVS_EVENT_VM_OPERATION. event.time_ns is when it had been done. */
 #define JVS_VM_OP_NAME 64
 struct jvs_vm_operation {
 	struct jvs_event event;
 	__u64 start_ns;
-	__u64 caller; /* the VM's Thread that asked for it; 0: not known */
-	__u32 stops;  /* 1: at a safepoint that was seen to begin before it */
+	__u64 caller;	 /* the VM's Thread that asked for it; 0: not known */
+	__u64 safepoint; /* the JVM's number of that; 0: at none, or not known */
+	__u32 stops;	 /* 1: at a safepoint that was seen to begin before it */
 	__u32 pad;
 	char name[JVS_VM_OP_NAME];
 };
-_Static_assert(sizeof(struct jvs_vm_operation) == 56 + JVS_VM_OP_NAME, "no holes");
+_Static_assert(sizeof(struct jvs_vm_operation) == 64 + JVS_VM_OP_NAME, "no holes");
 
 /* ---- what userspace says of a target, and what is counted of it */
 
 struct jvs_vm_layout {
-	__u64 next_gc_id;  /* address of GCId::_next_id; 0: not known */
-	__u32 phases;	   /* TimePartitions: its array of phases */
-	__u32 phases_data; /* the array: its elements */
+	/* Addresses of variables; 0: not known. */
+	__u64 next_gc_id;	  /* GCId::_next_id */
+	__u64 safepoint_id;	  /* SafepointSynchronize::_safepoint_id, a counter before that */
+	__u64 safepoint_reached;  /* SafepointTracing::_last_safepoint_sync_time_ns */
+	__u64 safepoint_threads;  /* SafepointTracing::_nof_threads */
+	__u64 safepoint_critical; /* SafepointSynchronize::_current_jni_active_count */
+	__u32 phases;		  /* TimePartitions: its array of phases */
+	__u32 phases_data;	  /* the array: its elements */
 	__u32 phase_size;
 	__u32 phase_level;
 	__u32 phase_start; /* a pair of counters: the first is in nanoseconds */
@@ -151,8 +160,10 @@ struct jvs_vm_layout {
 	__u32 op_caller; /* VM_Operation::_calling_thread */
 	__u32 epoch;	 /* of the links: what a thread began in another was not seen to end */
 	__u32 no_stacks; /* bits: groups that have to do without, for their cost */
+	__u32 safepoint_id_size; /* bytes: 4 or 8 */
+	__u32 pad;
 };
-_Static_assert(sizeof(struct jvs_vm_layout) == 48, "no holes");
+_Static_assert(sizeof(struct jvs_vm_layout) == 88, "no holes");
 
 /* X(NAME, "name in outputs", loss): of a group of a target, on each CPU. */
 #define JVS_VM_COUNTER_LIST(X)                                                           \

@@ -43,6 +43,7 @@ static __always_inline void op_begin(const struct jvs_vm_call *call, struct jvs_
 
 	op->start_ns = call->time_ns;
 	op->stops = thread->safepoint.start_ns != 0;
+	op->safepoint = op->stops ? thread->safepoint.id : 0;
 	if (bpf_probe_read_user_str(op->name, sizeof(op->name), (const void *)call->first) < 0)
 		op->name[0] = '\0';
 }
@@ -62,6 +63,7 @@ static __always_inline int safepoint_begin(const struct jvs_vm_call *call,
 {
 	thread->safepoint.start_ns = call->time_ns;
 	thread->safepoint.reached_ns = 0;
+	thread->safepoint.id = 0;
 	return JVS_VM_RETURN;
 }
 
@@ -99,6 +101,39 @@ __attribute__((noinline)) int jvs_vm_safepoint(struct jvs_vm_call *call)
 	return JVS_VM_NOTHING;
 }
 
+static __always_inline void read_variable(void *to, __u32 size, __u64 address)
+{
+	if (address)
+		bpf_probe_read_user(to, size, (const void *)address);
+}
+
+/*
+ * All threads have stopped. When they had, the VM notes itself, on the same clock: what it does
+ * from then on, up to here, is not waiting for them.
+ */
+static __always_inline void safepoint_reached(const struct jvs_vm_call *call,
+					      struct jvs_safepoint *safepoint)
+{
+	const struct jvs_vm_layout *layout = bpf_map_lookup_elem(&jvs_vm_layouts, &call->target);
+	__u64 noted_ns = 0;
+
+	safepoint->reached_ns = call->time_ns;
+	safepoint->threads = 0;
+	safepoint->critical = 0;
+	if (!layout)
+		return;
+	if (layout->safepoint_id_size == 4)
+		read_variable(&safepoint->id, 4, layout->safepoint_id);
+	else
+		read_variable(&safepoint->id, 8, layout->safepoint_id);
+	read_variable(&safepoint->threads, sizeof(safepoint->threads), layout->safepoint_threads);
+	read_variable(&safepoint->critical, sizeof(safepoint->critical),
+		      layout->safepoint_critical);
+	read_variable(&noted_ns, sizeof(noted_ns), layout->safepoint_reached);
+	if (noted_ns > safepoint->start_ns && noted_ns < call->time_ns)
+		safepoint->reached_ns = noted_ns;
+}
+
 __attribute__((noinline)) int jvs_vm_safepoint_return(struct jvs_vm_call *call)
 {
 	struct jvs_vm_thread *thread;
@@ -109,7 +144,7 @@ __attribute__((noinline)) int jvs_vm_safepoint_return(struct jvs_vm_call *call)
 	if (!thread || !thread->safepoint.start_ns)
 		return JVS_VM_NOTHING;
 	if (call->site == JVS_VM_SAFEPOINT_BEGIN) {
-		thread->safepoint.reached_ns = call->time_ns;
+		safepoint_reached(call, &thread->safepoint);
 		return JVS_VM_NOTHING;
 	}
 	jvs_vm_fill(&thread->safepoint.event, JVS_EVENT_SAFEPOINT, call);

@@ -29,7 +29,77 @@ static void write_pauses(struct json_stream *json, const struct rec_pauses *paus
 	json_map_end(json);
 }
 
+static void write_counter_or_null(struct json_stream *json, const char *key, uint64_t value)
+{
+	json_key(json, key);
+	if (value)
+		json_unsigned(json, value);
+	else
+		json_null(json);
+}
+
 /* ---- collections */
+
+static void write_space(struct json_stream *json, const struct rec_gc_space *space)
+{
+	json_key_unsigned(json, "reserved_bytes", space->reserved);
+	json_key_unsigned(json, "committed_bytes", space->committed);
+	json_key_unsigned(json, "used_bytes", space->used);
+}
+
+static void write_heap(struct json_stream *json, const struct rec_gc_heap *heap)
+{
+	const struct rec_gc_space space = { heap->reserved, heap->committed, heap->used };
+
+	json_key(json, "heap");
+	if (!heap->known) {
+		json_null(json);
+		return;
+	}
+	json_map(json);
+	json_key_unsigned(json, "start_address", heap->start);
+	write_space(json, &space);
+	json_map_end(json);
+}
+
+static void write_part(struct json_stream *json, const char *key, const struct rec_gc_space *space)
+{
+	json_key(json, key);
+	json_map(json);
+	write_space(json, space);
+	json_map_end(json);
+}
+
+static void write_metaspace(struct json_stream *json, const struct rec_gc_metaspace *metaspace)
+{
+	json_key(json, "metaspace");
+	if (!metaspace->known) {
+		json_null(json);
+		return;
+	}
+	json_map(json);
+	json_key_unsigned(json, "threshold_bytes", metaspace->threshold);
+	write_space(json, &metaspace->all);
+	write_part(json, "data", &metaspace->data);
+	write_part(json, "class", &metaspace->class);
+	json_map_end(json);
+}
+
+static void write_all_sizes(struct json_stream *json, const struct rec_collection *row)
+{
+	static const char *const keys[] = { "before", "after" };
+
+	json_key(json, "sizes");
+	json_map(json);
+	for (int after = 0; after < 2; after++) {
+		json_key(json, keys[after]);
+		json_map(json);
+		write_heap(json, &row->heap[after]);
+		write_metaspace(json, &row->metaspace[after]);
+		json_map_end(json);
+	}
+	json_map_end(json);
+}
 
 static void write_sizes(struct json_stream *json, const struct rec_collection *row)
 {
@@ -62,7 +132,9 @@ static void write_collections(struct json_stream *json, const struct recording *
 		write_time(json, row->time_ns, row->duration_ns);
 		json_key_unsigned(json, "sum_of_pauses_ns", row->sum_of_pauses_ns);
 		json_key_unsigned(json, "longest_pause_ns", row->longest_pause_ns);
+		json_key_index(json, "thread", row->thread);
 		write_sizes(json, row);
+		write_all_sizes(json, row);
 		json_map_end(json);
 	}
 	json_array_end(json);
@@ -107,8 +179,12 @@ static void write_safepoints(struct json_stream *json, const struct recording *r
 		json_key_index(json, "jvm", rows[i].jvm);
 		key_string(json, rec, "operation", rows[i].operation);
 		write_time(json, rows[i].time_ns, rows[i].duration_ns);
-		json_key_signed_or_null(json, "reach_ns", (int64_t)rows[i].reach_ns,
-					rows[i].reach_ns);
+		write_counter_or_null(json, "reach_ns", rows[i].reach_ns);
+		write_counter_or_null(json, "resume_ns", rows[i].resume_ns);
+		write_counter_or_null(json, "id", rows[i].id);
+		write_counter_or_null(json, "java_threads", rows[i].threads);
+		json_key_unsigned(json, "jni_critical_threads", rows[i].critical);
+		json_key_index(json, "thread", rows[i].thread);
 		json_map_end(json);
 	}
 	json_array_end(json);
@@ -127,7 +203,9 @@ static void write_operations(struct json_stream *json, const struct recording *r
 		json_key_index(json, "jvm", rows[i].jvm);
 		key_string(json, rec, "name", rows[i].name);
 		json_key_bool(json, "at_safepoint", rows[i].stops);
-		json_key_index(json, "thread", rows[i].caller);
+		write_counter_or_null(json, "safepoint", rows[i].safepoint);
+		json_key_index(json, "thread", rows[i].thread);
+		json_key_index(json, "caller", rows[i].caller);
 		write_time(json, rows[i].time_ns, rows[i].duration_ns);
 		json_map_end(json);
 	}

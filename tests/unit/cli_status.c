@@ -37,6 +37,17 @@ static void says_time_samples_and_losses(void)
 		  "12 s, 0 samples, 100.0 % complete, 0 lost, own CPU 0.0 %, native -1.5 KiB "
 		  "(exact)" },
 		{ 0,
+		  { .gc_known = true, .collections = 1, .paused_ns = 1500000 },
+		  "12 s, 0 samples, 100.0 % complete, 0 lost, own CPU 0.0 %, 1 GC (1.5 ms)" },
+		{ 0,
+		  { .gc_known = true,
+		    .collections = 1234,
+		    .paused_ns = 2 * SECOND,
+		    .native_state = "exact",
+		    .native_known = true },
+		  "12 s, 0 samples, 100.0 % complete, 0 lost, own CPU 0.0 %, 1,234 GCs (2.0 s), "
+		  "native +0 B (exact)" },
+		{ 0,
 		  { .targets = 1, .native_state = "slices", .native_bytes = 7 },
 		  "12 s, 0 samples, 100.0 % complete, 0 lost, own CPU 0.0 %, native not known "
 		  "(slices), Java frames in 0 of 1" },

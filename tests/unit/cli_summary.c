@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/summary.h"
+#include "model/gc.h"
 #include "model/ledger.h"
 #include "model/native.h"
 #include "model/recording.h"
@@ -319,6 +320,67 @@ static void native_memory_is_of_the_jvm_that_has_most(void)
 						    "allocated, of pid 777: Other +2.0 MiB");
 }
 
+/* ---- collections and safepoints */
+
+#define MS 1000000ull
+
+static void add_pause(const char *cause, uint64_t duration_ns)
+{
+	const struct rec_collection row = { .jvm = 1, .cause = string(cause) };
+	const struct rec_gc_phase pause = { .jvm = 1,
+					    .collection = rec_collection(rec, &row),
+					    .duration_ns = duration_ns };
+
+	rec_gc_phase(rec, &pause);
+}
+
+static void pauses_have_their_longest_with_its_cause(void)
+{
+	add_jvm(4242);
+	add_pause("G1 Evacuation Pause", 2 * MS);
+	CU_ASSERT_STRING_EQUAL(line_of("\ngc"), "1 collection, 1 pause of 2.0 ms in all: p50 2.0 "
+						"ms, p99 2.0 ms, longest 2.0 ms (G1 Evacuation "
+						"Pause)");
+	add_pause("System.gc()", 8 * MS);
+	add_pause("", 1 * MS);
+	CU_ASSERT_STRING_EQUAL(line_of("\ngc"), "3 collections, 3 pauses of 11.0 ms in all: p50 "
+						"2.0 ms, p99 8.0 ms, longest 8.0 ms "
+						"(System.gc())");
+}
+
+static void safepoints_say_how_long_they_stopped(void)
+{
+	const struct rec_safepoint rows[] = {
+		{ .jvm = 1, .reach_ns = 1 * MS, .duration_ns = 20 * MS },
+		{ .jvm = 1,
+		  .reach_ns = 3 * MS,
+		  .duration_ns = 5 * MS,
+		  .operation = string("Cleanup") },
+	};
+
+	add_jvm(4242);
+	rec_meta(rec)->end_time_ns = (int64_t)(1000 * MS);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		rec_safepoint(rec, &rows[i]);
+	CU_ASSERT_STRING_EQUAL(line_of("\nstopped"),
+			       "2 safepoints stopped all threads for 25.0 ms = 2.50 % of the time, "
+			       "longest 20.0 ms; worst time to safepoint 3.0 ms (Cleanup)");
+}
+
+static void what_was_looked_for_and_not_seen_is_said(void)
+{
+	add_jvm(4242);
+	(void)line_of("own cost");
+	CU_ASSERT_PTR_NULL(strstr(text, "\ngc"));
+	rec_vm_count_set(rec, 1, "gc_hits", 0);
+	rec_meta(rec)->events = string("gc");
+	CU_ASSERT_STRING_EQUAL(line_of("\ngc"), "0 collections");
+	(void)line_of("own cost");
+	CU_ASSERT_PTR_NULL(strstr(text, "\nstopped"));
+	rec_meta(rec)->events = string("safepoint");
+	CU_ASSERT_STRING_EQUAL(line_of("\nstopped"), "0 safepoints");
+}
+
 static CU_TestInfo tests[] = {
 	{ "threads of one JVM go by name", threads_of_one_jvm_go_by_name },
 	{ "threads of several JVMs have their pid", threads_of_several_jvms_have_their_pid },
@@ -335,6 +397,9 @@ static CU_TestInfo tests[] = {
 	{ "what is mapped is a line", what_is_mapped_is_a_line },
 	{ "changes of the budget have their reason", changes_of_the_budget_have_their_reason },
 	{ "native memory is of the JVM that has most", native_memory_is_of_the_jvm_that_has_most },
+	{ "pauses have their longest with its cause", pauses_have_their_longest_with_its_cause },
+	{ "safepoints say how long they stopped", safepoints_say_how_long_they_stopped },
+	{ "what was looked for and not seen is said", what_was_looked_for_and_not_seen_is_said },
 	CU_TEST_INFO_NULL,
 };
 

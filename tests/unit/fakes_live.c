@@ -204,6 +204,11 @@ FAKE(void, jvm_close, struct jvm *jvm)
 		__real_jvm_close(jvm);
 }
 
+FAKE(int, jvm_major, const struct jvm *jvm)
+{
+	return jvm == fake_jvm() ? fakes.major : __real_jvm_major(jvm);
+}
+
 FAKE(int, jvm_describe, struct jvm *jvm, const struct jvs_frame *frame, bool leaf,
      struct jvm_frame out[JVM_INLINE_MAX])
 {

@@ -52,6 +52,7 @@ struct fakes {
 	/* of every JVM; on while not NULL */
 	const struct jvm_thread *java_threads;
 	size_t java_count;
+	int major;
 	uint64_t code_heap_low, code_heap_high;
 	struct jvm_method method; /* of every Java frame */
 	unsigned int described;	  /* frames */

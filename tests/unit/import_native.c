@@ -77,23 +77,28 @@ static char *read_file(const char *path, size_t *size)
 /* From there to the end: what is before it has names and rules that are not read as such. */
 static void a_file_is_written_as_it_was(void)
 {
-	static const char *const files[] = { "tests/golden/native.json.expected",
-					     "tests/golden/ledger.json.expected" };
+	static const struct {
+		const char *path, *section;
+	} files[] = {
+		{ "tests/golden/native.json.expected", "\"native\":{" },
+		{ "tests/golden/ledger.json.expected", "\"native\":{" },
+		{ "tests/golden/gc.json.expected", "\"gc\":{" },
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		size_t size;
-		char *json = read_file(files[i], &size), *expected, *got, *end;
+		char *json = read_file(files[i].path, &size), *expected, *got, *end;
 		struct recording *read = read_json(json, size);
 
 		ASSERT_INT(golden_export(json_write, read, NULL), 0);
-		expected = strstr(json, "\"native\":{");
-		got = strstr(exported.bytes, "\"native\":{");
+		expected = strstr(json, files[i].section);
+		got = strstr(exported.bytes, files[i].section);
 		CU_ASSERT_FATAL(expected && got);
 		end = strstr(expected, "}\n");
 		CU_ASSERT_PTR_NOT_NULL_FATAL(end);
 		*end = 0;
 		if (strncmp(got, expected, strlen(expected)) != 0)
-			fprintf(stderr, "%s: expected %s\ngot %s", files[i], expected, got);
+			fprintf(stderr, "%s: expected %s\ngot %s", files[i].path, expected, got);
 		ASSERT_INT(strncmp(got, expected, strlen(expected)), 0);
 		rec_free(read);
 		free(json);
@@ -167,6 +172,15 @@ static void numbers_without_sense_do_no_harm(void)
 			"\"ledger\":[{\"jvm\":0,\"line\":\"malloc\",\"bytes\":" LEAST
 			",\"reserved_bytes\":" MOST "}]},\"budget\":{\"jvms\":[{\"jvm\":0,"
 			"\"group\":\"native\",\"state\":\"exact\",\"live_known\":true}]}"),
+		FILE_WITH("\"gc\":{\"collections\":[7,{\"id\":" MOST ",\"start_time_ns\":" LEAST
+			  ",\"duration_ns\":" MOST ",\"sizes\":{\"before\":{\"heap\":{},"
+			  "\"metaspace\":5},\"after\":{\"heap\":{\"start_address\":" MOST
+			  ",\"committed_bytes\":" MOST ",\"reserved_bytes\":" MOST "}}}}],"
+			  "\"phases\":[null,{\"collection\":1,\"level\":" MOST
+			  "},{\"start_time_ns\":" MOST ",\"duration_ns\":" MOST "}],\"safepoints\":"
+			  "{\"events\":[[],{\"start_time_ns\":" MOST ",\"duration_ns\":1,"
+			  "\"resume_ns\":" MOST "}]},\"vm_operations\":{},\"counts\":[{\"jvm\":0,"
+			  "\"gc_hits\":null}]}"),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
@@ -181,6 +195,8 @@ static void a_place_outside_of_its_table_is_refused(void)
 		FILE_WITH("\"native\":{\"suspects\":[{\"jvm\":0,\"kind\":\"leak\",\"stack\":-1}]}"),
 		FILE_WITH("\"native\":{\"ledger_readings\":[{\"jvm\":9}]}"),
 		FILE_WITH("\"budget\":{\"events\":[{\"jvm\":-1}]}"),
+		FILE_WITH("\"gc\":{\"collections\":[{\"jvm\":0,\"thread\":0}]}"),
+		FILE_WITH("\"gc\":{\"collections\":[{\"jvm\":0}],\"phases\":[{\"collection\":1}]}"),
 	};
 	char why[256];
 

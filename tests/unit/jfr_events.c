@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "exporters/jfr.h"
+#include "golden/gc.h"
 #include "golden/recording.h"
 #include "model/classes.h"
 #include "model/series.h"
@@ -197,6 +198,7 @@ static void find_written(bool written[JFR_DECLARED_FIRST])
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
 	golden_filter(rec, FILTER_MARK);
+	golden_gc(rec);
 	rec_samples_keep(rec, true);
 	rec_sample(rec, &sample);
 	sample.state = REC_STATE_IN_JAVA;

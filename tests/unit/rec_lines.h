@@ -106,6 +106,7 @@ static inline int rec_lines_compare(const void *a, const void *b)
 			for (FILE *out = open_memstream(&line_, &size_); again_; \
 			     again_ = 0, fclose(out))
 
+#include "unit/rec_lines_gc.h"
 #include "unit/rec_lines_memory.h"
 
 static inline void rec_lines_of(const struct recording *rec, struct rec_lines *to)
@@ -137,6 +138,7 @@ static inline void rec_lines_of(const struct recording *rec, struct rec_lines *t
 		REC_LINE(to, out)
 	rec_print_total(rec, &total[i], out);
 	rec_lines_of_memory(rec, to);
+	rec_lines_of_gc(rec, to);
 	qsort(to->lines, to->count, sizeof(*to->lines), rec_lines_compare);
 }
 

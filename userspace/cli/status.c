@@ -62,6 +62,16 @@ static int add_native(const struct live_status *live, char *to, size_t size)
 			text_bytes((uint64_t)llabs(live->native_bytes), text), live->native_state);
 }
 
+/* ", 12 GCs (34.5 ms)" */
+static int add_gc(const struct live_status *live, char *to, size_t size)
+{
+	char count[TEXT_MAX];
+	char time[TEXT_MAX];
+
+	return snprintf(to, size, ", %s GC%s (%s)", text_count(live->collections, count),
+			live->collections == 1 ? "" : "s", text_ns(live->paused_ns, time));
+}
+
 void status_text(const struct status *status, const struct live_status *live, uint64_t now_ns,
 		 char *to, size_t size)
 {
@@ -77,6 +87,8 @@ void status_text(const struct status *status, const struct live_status *live, ui
 	text_count(live->lost, lost);
 	len = snprintf(to, size, "%s, %s samples, %.1f %% complete, %s lost, own CPU %.1f %%", time,
 		       samples, all ? percent(live->complete, all) : 100.0, lost, own);
+	if (len > 0 && (size_t)len < size && live->gc_known)
+		len += add_gc(live, to + len, size - (size_t)len);
 	if (len > 0 && (size_t)len < size && live->native_state)
 		len += add_native(live, to + len, size - (size_t)len);
 	if (len > 0 && (size_t)len < size && live->java < live->targets)

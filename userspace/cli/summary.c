@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "cli/summary_classes.h"
+#include "cli/summary_gc.h"
 #include "cli/summary_heap.h"
 #include "cli/summary_leaks.h"
 #include "cli/summary_memory.h"
@@ -281,6 +282,7 @@ void summary_write(const struct recording *rec, uint64_t startup_cpu_ns,
 		write_top(&w, rows, count, all);
 		write_threads(&w, all);
 	}
+	summary_gc(rec, colors, out);
 	summary_classes(rec, colors, out);
 	summary_heap(rec, colors, out);
 	summary_native(rec, colors, out);

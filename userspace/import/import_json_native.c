@@ -116,18 +116,12 @@ static void read_counts(struct tree *t, yajl_val from)
 					     tree_counter(from->u.object.values[i]));
 }
 
-static void read_each(struct tree *t, yajl_val rows, void (*read)(struct tree *t, yajl_val row))
-{
-	for (size_t i = 0; i < tree_length(rows) && !t->err; i++)
-		read(t, tree_at(rows, i));
-}
-
 void import_json_native(struct tree *t, yajl_val native)
 {
-	read_each(t, tree_get(native, "sites"), read_site);
-	read_each(t, tree_get(native, "calls"), read_calls);
-	read_each(t, tree_get(native, "suspects"), read_suspect);
-	read_each(t, tree_get(native, "counts"), read_counts);
+	tree_each(t, tree_get(native, "sites"), read_site);
+	tree_each(t, tree_get(native, "calls"), read_calls);
+	tree_each(t, tree_get(native, "suspects"), read_suspect);
+	tree_each(t, tree_get(native, "counts"), read_counts);
 }
 
 /* ---- budget */
@@ -189,6 +183,6 @@ static void read_change(struct tree *t, yajl_val from)
 
 void import_json_budget(struct tree *t, yajl_val budget)
 {
-	read_each(t, tree_get(budget, "jvms"), read_budget);
-	read_each(t, tree_get(budget, "events"), read_change);
+	tree_each(t, tree_get(budget, "jvms"), read_budget);
+	tree_each(t, tree_get(budget, "events"), read_change);
 }

@@ -121,3 +121,9 @@ uint32_t tree_jvm_at(struct tree *t, yajl_val index)
 		tree_fail(t, "JSON: %lld is no place in the table of JVMs", (long long)jvm);
 	return (uint32_t)(jvm + 1);
 }
+
+void tree_each(struct tree *t, yajl_val rows, void (*read)(struct tree *t, yajl_val row))
+{
+	for (size_t i = 0; i < tree_length(rows) && !t->err; i++)
+		read(t, tree_at(rows, i));
+}

@@ -52,6 +52,9 @@ uint32_t tree_jvm_at(struct tree *t, yajl_val index);
 /* Room for the ids of a table; NULL when memory is out, which is remembered. */
 uint32_t *tree_new_ids(struct tree *t, size_t count);
 
+/* Calls read() for each element, until one fails. */
+void tree_each(struct tree *t, yajl_val rows, void (*read)(struct tree *t, yajl_val row));
+
 /* ---- the sections of import_json_*.c */
 
 /* "native" but its ledgers: sites, calls, suspects, counts. */
@@ -60,5 +63,6 @@ void import_json_ledgers(struct tree *t, yajl_val native);
 void import_json_timeline(struct tree *t, yajl_val timeline);
 void import_json_heap(struct tree *t, yajl_val heap);
 void import_json_budget(struct tree *t, yajl_val budget);
+void import_json_gc(struct tree *t, yajl_val gc);
 
 #endif

@@ -23,9 +23,9 @@ struct jfr_item;
  *
  * Events of the type go to on_event while the chunk is read, when most constants are not known yet:
  * count by the ids and resolve them at the end of the chunk. With late set the event is kept until
- * then, which is meant for the few that say something once. Types of constants and of array
- * elements have no on_event. A type may be wanted more than once; JFR_ANY_EVENT is every type of
- * events.
+ * then, which is meant for the few that say something once; with last behind all of those. Types of
+ * constants and of array elements have no on_event. A type may be wanted more than once;
+ * JFR_ANY_EVENT is every type of events.
  */
 #define JFR_ANY_EVENT "*"
 
@@ -34,6 +34,7 @@ struct jfr_want {
 	const char *fields[JFR_WANT_FIELDS + 1];
 	void (*on_event)(void *ctx, const struct jfr_item *event);
 	bool late;
+	bool last; /* late must be set, too */
 };
 
 /* A want in this chunk. */

@@ -10,7 +10,8 @@ _Static_assert(JFR_JDK_EVENT_END <= JFR_OWN_EVENT_FIRST, "room for the events of
 _Static_assert(JFR_OWN_EVENT_END <= JFR_TYPE_FIRST, "room for our events");
 _Static_assert(JFR_TYPE_END <= JFR_ANNOTATION_FIRST, "room for types");
 
-_Static_assert(JFR_RARE_END <= JFR_DECLARED_FIRST, "room for rare events");
+_Static_assert(JFR_RARE_END <= JFR_VM_EVENT_FIRST, "room for rare events");
+_Static_assert(JFR_VM_EVENT_END <= JFR_DECLARED_FIRST, "room for those of the VM");
 
 static const struct {
 	const struct jfr_type *types;
@@ -18,6 +19,7 @@ static const struct {
 	unsigned int end;
 } parts[] = {
 	{ jfr_jdk_events, JFR_JDK_EVENT_FIRST, JFR_JDK_EVENT_END },
+	{ jfr_vm_events, JFR_VM_EVENT_FIRST, JFR_VM_EVENT_END },
 	{ jfr_own_events, JFR_OWN_EVENT_FIRST, JFR_OWN_EVENT_END },
 	{ jfr_field_types, JFR_TYPE_FIRST, JFR_TYPE_END },
 	{ jfr_rare_events, JFR_RARE_FIRST, JFR_RARE_END },

@@ -91,39 +91,9 @@ static const struct jfr_field gccpu_time[] = {
 	{ "realTime", NULL, JFR_LONG, JFR_UNIT_NS },
 };
 
-static const struct jfr_field gc_phase_concurrent[] = {
-	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field gc_phase_concurrent_level1[] = {
-	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-};
-
 static const struct jfr_field gc_phase_parallel[] = {
 	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
 	{ "gcWorkerId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field gc_phase_pause_level1[] = {
-	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field gc_phase_pause_level2[] = {
-	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field gc_phase_pause_level3[] = {
-	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field gc_phase_pause_level4[] = {
-	{ "gcId", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
 	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
 };
 
@@ -344,21 +314,8 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	  FIELDS(finalizer_statistics) },
 	{ "jdk.GCCPUTime", "GC CPU Time", "Java Virtual Machine/GC/Detailed", 0,
 	  FIELDS(gccpu_time) },
-	{ "jdk.GCPhaseConcurrent", "GC Phase Concurrent", "Java Virtual Machine/GC/Phases",
-	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_concurrent) },
-	{ "jdk.GCPhaseConcurrentLevel1", "GC Phase Concurrent Level 1",
-	  "Java Virtual Machine/GC/Phases", JFR_DURATION | JFR_EVENT_THREAD,
-	  FIELDS(gc_phase_concurrent_level1) },
 	{ "jdk.GCPhaseParallel", "GC Phase Parallel", "Java Virtual Machine/GC/Phases",
 	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_parallel) },
-	{ "jdk.GCPhasePauseLevel1", "GC Phase Pause Level 1", "Java Virtual Machine/GC/Phases",
-	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_pause_level1) },
-	{ "jdk.GCPhasePauseLevel2", "GC Phase Pause Level 2", "Java Virtual Machine/GC/Phases",
-	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_pause_level2) },
-	{ "jdk.GCPhasePauseLevel3", "GC Phase Pause Level 3", "Java Virtual Machine/GC/Phases",
-	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_pause_level3) },
-	{ "jdk.GCPhasePauseLevel4", "GC Phase Pause Level 4", "Java Virtual Machine/GC/Phases",
-	  JFR_DURATION | JFR_EVENT_THREAD, FIELDS(gc_phase_pause_level4) },
 	{ "jdk.GCReferenceStatistics", "GC Reference Statistics",
 	  "Java Virtual Machine/GC/Reference", 0, FIELDS(gc_reference_statistics) },
 	{ "jdk.InitialEnvironmentVariable", "Initial Environment Variable", "Operating System", 0,

@@ -98,31 +98,6 @@ static const struct jfr_field thread_sleep[] = {
 	{ "time", "Sleep Time", JFR_LONG, JFR_UNIT_NS },
 };
 
-static const struct jfr_field safepoint_begin[] = {
-	{ "safepointId", "Safepoint Identifier", JFR_LONG, JFR_UNIT_UNSIGNED },
-	{ "totalThreadCount", "Total Threads", JFR_INT, JFR_UNIT_NONE },
-	{ "jniCriticalThreadCount", "JNI Critical Threads", JFR_INT, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field safepoint_end[] = {
-	{ "safepointId", "Safepoint Identifier", JFR_LONG, JFR_UNIT_UNSIGNED },
-};
-
-static const struct jfr_field safepoint_state_synchronization[] = {
-	{ "safepointId", "Safepoint Identifier", JFR_LONG, JFR_UNIT_UNSIGNED },
-	{ "initialThreadCount", "Initial Threads", JFR_INT, JFR_UNIT_NONE },
-	{ "runningThreadCount", "Running Threads", JFR_INT, JFR_UNIT_NONE },
-	{ "iterations", "Iterations", JFR_INT, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field execute_vm_operation[] = {
-	{ "operation", "Operation", JFR_VM_OPERATION_TYPE, JFR_UNIT_NONE },
-	{ "safepoint", "At Safepoint", JFR_BOOLEAN, JFR_UNIT_NONE },
-	{ "blocking", "Caller Blocked", JFR_BOOLEAN, JFR_UNIT_NONE },
-	{ "caller", "Caller", JFR_THREAD, JFR_UNIT_NONE },
-	{ "safepointId", "Safepoint Identifier", JFR_LONG, JFR_UNIT_UNSIGNED },
-};
-
 static const struct jfr_field compilation[] = {
 	{ "compileId", "Compilation Identifier", JFR_INT, JFR_UNIT_NONE },
 	{ "compiler", "Compiler", JFR_COMPILER_TYPE, JFR_UNIT_NONE },
@@ -197,44 +172,6 @@ static const struct jfr_field class_loader_statistics[] = {
 	{ "hiddenClassCount", "Hidden Classes", JFR_LONG, JFR_UNIT_NONE },
 	{ "hiddenChunkSize", "Total Hidden Classes Chunk Size", JFR_LONG, JFR_UNIT_BYTES },
 	{ "hiddenBlockSize", "Total Hidden Classes Block Size", JFR_LONG, JFR_UNIT_BYTES },
-};
-
-static const struct jfr_field garbage_collection[] = {
-	{ "gcId", "GC Identifier", JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "name", "Name", JFR_GC_NAME, JFR_UNIT_NONE },
-	{ "cause", "Cause", JFR_GC_CAUSE, JFR_UNIT_NONE },
-	{ "sumOfPauses", "Sum of Pauses", JFR_LONG, JFR_UNIT_TICKS },
-	{ "longestPause", "Longest Pause", JFR_LONG, JFR_UNIT_TICKS },
-};
-
-static const struct jfr_field young_garbage_collection[] = {
-	{ "gcId", "GC Identifier", JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "tenuringThreshold", "Tenuring Threshold", JFR_INT, JFR_UNIT_UNSIGNED },
-};
-
-static const struct jfr_field old_garbage_collection[] = {
-	{ "gcId", "GC Identifier", JFR_INT, JFR_UNIT_UNSIGNED },
-};
-
-static const struct jfr_field gc_phase_pause[] = {
-	{ "gcId", "GC Identifier", JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field gc_heap_summary[] = {
-	{ "gcId", "GC Identifier", JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "when", "When", JFR_GC_WHEN, JFR_UNIT_NONE },
-	{ "heapSpace", "Heap Space", JFR_VIRTUAL_SPACE, JFR_UNIT_NONE },
-	{ "heapUsed", "Heap Used", JFR_LONG, JFR_UNIT_BYTES },
-};
-
-static const struct jfr_field metaspace_summary[] = {
-	{ "gcId", "GC Identifier", JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "when", "When", JFR_GC_WHEN, JFR_UNIT_NONE },
-	{ "gcThreshold", "GC Threshold", JFR_LONG, JFR_UNIT_BYTES },
-	{ "metaspace", "Total", JFR_METASPACE_SIZES, JFR_UNIT_NONE },
-	{ "dataSpace", "Data", JFR_METASPACE_SIZES, JFR_UNIT_NONE },
-	{ "classSpace", "Class", JFR_METASPACE_SIZES, JFR_UNIT_NONE },
 };
 
 static const struct jfr_field gc_configuration[] = {
@@ -437,25 +374,6 @@ const struct jfr_type jfr_jdk_events[JFR_JDK_EVENT_NR] = {
 		JFR_JDK_EVENT_FIRST] = { "jdk.ThreadSleep", "Java Thread Sleep", "Java Application",
 					 JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK,
 					 FIELDS(thread_sleep) },
-	[JFR_SAFEPOINT_BEGIN - JFR_JDK_EVENT_FIRST] = { "jdk.SafepointBegin", "Safepoint Begin",
-							"Java Virtual Machine/Runtime/Safepoint",
-							JFR_DURATION | JFR_EVENT_THREAD,
-							FIELDS(safepoint_begin) },
-	[JFR_SAFEPOINT_END - JFR_JDK_EVENT_FIRST] = { "jdk.SafepointEnd", "Safepoint End",
-						      "Java Virtual Machine/Runtime/Safepoint",
-						      JFR_DURATION | JFR_EVENT_THREAD,
-						      FIELDS(safepoint_end) },
-	[JFR_SAFEPOINT_STATE_SYNCHRONIZATION -
-		JFR_JDK_EVENT_FIRST] = { "jdk.SafepointStateSynchronization",
-					 "Safepoint State Synchronization",
-					 "Java Virtual Machine/Runtime/Safepoint",
-					 JFR_DURATION | JFR_EVENT_THREAD,
-					 FIELDS(safepoint_state_synchronization) },
-	[JFR_EXECUTE_VM_OPERATION - JFR_JDK_EVENT_FIRST] = { "jdk.ExecuteVMOperation",
-							     "VM Operation",
-							     "Java Virtual Machine/Runtime",
-							     JFR_DURATION | JFR_EVENT_THREAD,
-							     FIELDS(execute_vm_operation) },
 	[JFR_COMPILATION - JFR_JDK_EVENT_FIRST] = { "jdk.Compilation", "Compilation",
 						    "Java Virtual Machine/Compiler",
 						    JFR_DURATION | JFR_EVENT_THREAD,
@@ -500,30 +418,6 @@ const struct jfr_type jfr_jdk_events[JFR_JDK_EVENT_NR] = {
 								"Class Loader Statistics",
 								"Java Application/Statistics", 0,
 								FIELDS(class_loader_statistics) },
-	[JFR_GARBAGE_COLLECTION - JFR_JDK_EVENT_FIRST] = { "jdk.GarbageCollection",
-							   "Garbage Collection",
-							   "Java Virtual Machine/GC/Collector",
-							   JFR_DURATION | JFR_EVENT_THREAD,
-							   FIELDS(garbage_collection) },
-	[JFR_YOUNG_GARBAGE_COLLECTION -
-		JFR_JDK_EVENT_FIRST] = { "jdk.YoungGarbageCollection", "Young Garbage Collection",
-					 "Java Virtual Machine/GC/Collector", JFR_DURATION,
-					 FIELDS(young_garbage_collection) },
-	[JFR_OLD_GARBAGE_COLLECTION -
-		JFR_JDK_EVENT_FIRST] = { "jdk.OldGarbageCollection", "Old Garbage Collection",
-					 "Java Virtual Machine/GC/Collector", JFR_DURATION,
-					 FIELDS(old_garbage_collection) },
-	[JFR_GC_PHASE_PAUSE - JFR_JDK_EVENT_FIRST] = { "jdk.GCPhasePause", "GC Phase Pause",
-						       "Java Virtual Machine/GC/Phases",
-						       JFR_DURATION | JFR_EVENT_THREAD,
-						       FIELDS(gc_phase_pause) },
-	[JFR_GC_HEAP_SUMMARY - JFR_JDK_EVENT_FIRST] = { "jdk.GCHeapSummary", "Heap Summary",
-							"Java Virtual Machine/GC/Heap", 0,
-							FIELDS(gc_heap_summary) },
-	[JFR_METASPACE_SUMMARY - JFR_JDK_EVENT_FIRST] = { "jdk.MetaspaceSummary",
-							  "Metaspace Summary",
-							  "Java Virtual Machine/GC/Heap", 0,
-							  FIELDS(metaspace_summary) },
 	[JFR_GC_CONFIGURATION - JFR_JDK_EVENT_FIRST] = { "jdk.GCConfiguration", "GC Configuration",
 							 "Java Virtual Machine/GC/Configuration", 0,
 							 FIELDS(gc_configuration) },

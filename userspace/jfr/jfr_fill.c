@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "jfr/jfr_events.h"
+#include "jfr/jfr_fill_gc.h"
 #include "jfr/jfr_fill_impl.h"
 
 #define NS_PER_SECOND 1000000000
@@ -261,8 +262,7 @@ static void on_chunk(void *ctx, const struct jfr_chunk *chunk)
 	jfr_resolve_chunk(&f->resolver, chunk);
 }
 
-/* In a file that says nothing of its JVM, threads are still of one. */
-static void find_jvm(struct jfr_filler *f)
+void jfr_fill_some_jvm(struct jfr_filler *f)
 {
 	static const struct rec_jvm unknown;
 
@@ -293,7 +293,7 @@ static void on_chunk_end(void *ctx, const struct jfr_chunk *chunk)
 	jfr_fill_ledger_end(f);
 	extend_time(f, chunk);
 	if (f->totals.count) {
-		find_jvm(f);
+		jfr_fill_some_jvm(f);
 		resolve_samples(f, chunk);
 	}
 	table_free(&f->totals);
@@ -491,6 +491,7 @@ static const struct jfr_want wants[] = {
 			     .fields = { "startTime", "pid", "name", "value" },
 			     .on_event = jfr_fill_value,
 			     .late = true },
+	JFR_FILL_GC_WANT_ROWS,
 };
 _Static_assert(sizeof(wants) / sizeof(wants[0]) == JFR_FILL_WANTS, "one for each number");
 
@@ -559,6 +560,8 @@ int jfr_fill(struct jfr_input *in, const struct jfr_fill_options *options, struc
 	rec_samples_keep(rec, options->keep_samples);
 	err = jfr_each_event(in, &visitor, &f, result);
 	if (!err)
+		jfr_fill_gc_end(&f);
+	if (!err)
 		err = f.err ? f.err : f.resolver.err;
 	if (!err) {
 		finish(&f, result);
@@ -568,6 +571,7 @@ int jfr_fill(struct jfr_input *in, const struct jfr_fill_options *options, struc
 	table_free(&f.natives);
 	table_free(&f.suspects);
 	rec_ledger_free(&f.reading.out);
+	jfr_fill_gc_free(&f);
 	free(f.samples);
 	strbuf_free(&f.text);
 	jfr_resolver_free(&f.resolver);

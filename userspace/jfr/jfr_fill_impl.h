@@ -56,6 +56,21 @@ struct jfr_reading {
 	bool has_rss;
 };
 
+/* Rows of one kind. */
+struct jfr_fill_rows {
+	void *items; /* owned */
+	size_t count, capacity;
+};
+
+/* What of collections and safepoints came apart: see jfr_fill_gc.c. */
+struct jfr_fill_gc {
+	struct map64 collections; /* by JVM and number: row of the recording */
+	struct map64 safepoints;  /* the same: place in points */
+	struct jfr_fill_rows sizes;
+	struct jfr_fill_rows phases;
+	struct jfr_fill_rows points;
+};
+
 struct jfr_filler {
 	const struct jfr_fill_options *options;
 	struct recording *rec;
@@ -72,6 +87,7 @@ struct jfr_filler {
 	struct table natives;	      /* of struct jfr_raw_live, of all chunks */
 	struct table suspects;	      /* of struct told: see jfr_fill_sites.c */
 	struct jfr_reading reading;
+	struct jfr_fill_gc gc;
 	struct strbuf text;
 	int err;
 };
@@ -111,6 +127,21 @@ enum {
 	JFR_FILL_OUTSIDE_TLAB,
 	JFR_FILL_ALLOCATION_SAMPLE,
 	JFR_FILL_HEAP_CLASS,
+	JFR_FILL_COLLECTION,
+	JFR_FILL_GC_HEAP,
+	JFR_FILL_GC_METASPACE,
+	JFR_FILL_GC_PAUSE,
+	JFR_FILL_GC_PAUSE_LEVEL1,
+	JFR_FILL_GC_PAUSE_LEVEL2,
+	JFR_FILL_GC_PAUSE_LEVEL3,
+	JFR_FILL_GC_PAUSE_LEVEL4,
+	JFR_FILL_GC_CONCURRENT,
+	JFR_FILL_GC_CONCURRENT_LEVEL1,
+	JFR_FILL_GC_CONCURRENT_LEVEL2,
+	JFR_FILL_SAFEPOINT_BEGIN,
+	JFR_FILL_SAFEPOINT_END,
+	JFR_FILL_VM_OPERATION,
+	JFR_FILL_VM_COUNT,
 	JFR_FILL_WANTS,
 };
 
@@ -128,6 +159,8 @@ void jfr_fill_quality(void *ctx, const struct jfr_item *e);
 
 /* A text of the recording; 0 for none. */
 uint32_t jfr_fill_text(struct jfr_filler *f, const struct jfr_item *e, unsigned int field);
+/* In a file that says nothing of its JVM, what is in it is still of one: resolver.jvm. */
+void jfr_fill_some_jvm(struct jfr_filler *f);
 /* The last JVM with this pid, else the one of files that name none; 0 when there is none. */
 uint32_t jfr_fill_jvm_of(const struct jfr_filler *f, int64_t pid);
 

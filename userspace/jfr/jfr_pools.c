@@ -38,6 +38,10 @@ enum pool_id {
 	POOL_LOADER,
 	POOL_NMT_TYPE,
 	POOL_NAME,
+	POOL_GC_NAME,
+	POOL_GC_CAUSE,
+	POOL_GC_WHEN,
+	POOL_VM_OPERATION,
 	POOL_NR,
 };
 
@@ -49,6 +53,8 @@ static const enum jfr_type_id pool_types[POOL_NR] = {
 	[POOL_CLASS] = JFR_CLASS,	    [POOL_PACKAGE] = JFR_PACKAGE,
 	[POOL_SYMBOL] = JFR_SYMBOL,	    [POOL_LOADER] = JFR_CLASS_LOADER,
 	[POOL_NMT_TYPE] = JFR_NMT_TYPE,	    [POOL_NAME] = JFR_NAME,
+	[POOL_GC_NAME] = JFR_GC_NAME,	    [POOL_GC_CAUSE] = JFR_GC_CAUSE,
+	[POOL_GC_WHEN] = JFR_GC_WHEN,	    [POOL_VM_OPERATION] = JFR_VM_OPERATION_TYPE,
 };
 
 /* One pool of the current chunk. */
@@ -511,6 +517,25 @@ uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const char *name)
 uint32_t jfr_pools_name(struct jfr_pools *pools, const char *name)
 {
 	return *name ? add_name(pools, POOL_NAME, name) : 0;
+}
+
+uint32_t jfr_pools_word(struct jfr_pools *pools, enum jfr_type_id type, const char *text)
+{
+	int pool = 0;
+
+	while (pool < POOL_NR && pool_types[pool] != type)
+		pool++;
+	return *text && pool < POOL_NR ? add_name(pools, (enum pool_id)pool, text) : 0;
+}
+
+/* The ids are the JDK's: async-profiler's reader goes by the number. */
+uint32_t jfr_pools_gc_when(struct jfr_pools *pools, bool after)
+{
+	struct jfr_bytes *entry = new_entry(pools, POOL_GC_WHEN, after);
+
+	if (entry)
+		jfr_put_text(entry, after ? "After GC" : "Before GC");
+	return after;
 }
 
 /* ---- the checkpoint */

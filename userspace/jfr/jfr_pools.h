@@ -2,6 +2,7 @@
 #ifndef JVMSCOPE_JFR_POOLS_H
 #define JVMSCOPE_JFR_POOLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "jfr/jfr_bytes.h"
@@ -41,6 +42,15 @@ uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const char *name);
 
 /* The id of a name that comes again and again in our events; 0 for "". */
 uint32_t jfr_pools_name(struct jfr_pools *pools, const char *name);
+
+/*
+ * The id of what the JVM has a number and a text for: JFR_GC_NAME, JFR_GC_CAUSE,
+ * JFR_VM_OPERATION_TYPE; 0 for "".
+ */
+uint32_t jfr_pools_word(struct jfr_pools *pools, enum jfr_type_id type, const char *text);
+
+/* Whether something is from after a collection. */
+uint32_t jfr_pools_gc_when(struct jfr_pools *pools, bool after);
 
 /*
  * Appends the checkpoint event with all constants that were asked for since the last one and were

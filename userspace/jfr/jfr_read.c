@@ -319,7 +319,7 @@ static void deliver(struct reader *r, const struct jfr_wanted *wanted, const uin
 		r->visitor->wants[wanted->want].on_event(r->ctx, &item);
 }
 
-static void deliver_late(struct reader *r)
+static void deliver_late(struct reader *r, bool last)
 {
 	struct jfr_chunk *chunk = &r->chunk;
 
@@ -333,11 +333,10 @@ static void deliver_late(struct reader *r)
 		place = type ? chunk->want_of[type - 1] : 0;
 		while (place && chunk->wanted[place - 1].want != head.want)
 			place = chunk->wanted[place - 1].next;
-		if (place)
+		if (place && chunk->wants[head.want].last == last)
 			deliver(r, &chunk->wanted[place - 1], r->late + at, &head);
 		at += head.size;
 	}
-	r->late_len = 0;
 }
 
 static void take_event(struct reader *r, uint32_t type, const struct event_head *head,
@@ -538,7 +537,9 @@ static void read_chunk(struct reader *r)
 	if (r->visitor->on_chunk)
 		r->visitor->on_chunk(r->ctx, &r->chunk);
 	read_events(r);
-	deliver_late(r);
+	deliver_late(r, false);
+	deliver_late(r, true);
+	r->late_len = 0;
 	if (r->visitor->on_chunk_end && !r->err)
 		r->visitor->on_chunk_end(r->ctx, &r->chunk);
 	jfr_chunk_close(&r->chunk);

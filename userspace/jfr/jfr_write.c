@@ -177,6 +177,7 @@ int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_
 	jfr_put_sites(w, rec, end_ns);
 	jfr_put_heap(w, rec, end_ns);
 	jfr_put_budgets(w, rec, end_ns);
+	jfr_put_gc(w, rec, end_ns);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	err = put_checkpoint(w, end_ns);
 	if (err || w->failed)
@@ -224,6 +225,7 @@ void jfr_writer_close(struct jfr_writer *w)
 	free(w->counted);
 	jfr_free_native(w);
 	jfr_free_sites(w);
+	jfr_free_gc(w);
 	free(w->agents);
 	free(w);
 }

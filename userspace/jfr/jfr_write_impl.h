@@ -84,6 +84,10 @@ struct jfr_writer {
 	bool has_loads;			/* jdk.CPULoad by them: by samples there is none then */
 	struct rec_class_agent *agents; /* owned; [agent id - 1]: as the chunk has them */
 	uint32_t agent_count;
+	uint8_t *collections; /* owned; [row]: what was said of a collection */
+	size_t collection_capacity;
+	size_t gc_phases, safepoints, vm_operations; /* said so far */
+	struct jfr_rows_said vm_counts;
 };
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
@@ -143,6 +147,10 @@ void jfr_free_sites(struct jfr_writer *writer);
 void jfr_put_allocation(struct jfr_writer *writer, const struct recording *rec,
 			const struct rec_sample *sample);
 void jfr_put_heap(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
+
+/* What the VM did by itself since then: jfr_write_gc.c. */
+void jfr_put_gc(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
+void jfr_free_gc(struct jfr_writer *writer);
 
 /* Values over time since the last segment: jfr_write_series.c. */
 void jfr_put_series(struct jfr_writer *writer, const struct recording *rec);

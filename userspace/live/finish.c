@@ -205,6 +205,8 @@ void live_status(struct live *live, struct live_status *out)
 	}
 	if (live->native)
 		native_status(live->native, &status);
+	if (live->vm)
+		vm_status(live->vm, &status);
 	*out = status;
 }
 

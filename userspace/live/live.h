@@ -118,6 +118,10 @@ struct live_status {
 	const char *native_state; /* "exact" ..., of the one that sees least; NULL: not recorded */
 	bool native_known;
 	int64_t native_bytes;
+	/* Of all targets, also of those that have ended. */
+	bool gc_known; /* collections are recorded */
+	uint64_t collections;
+	uint64_t paused_ns;
 };
 void live_status(struct live *live, struct live_status *out);
 

@@ -190,6 +190,12 @@ static void show_layout(struct vm *vm, const struct process *p, struct image *im
 
 	t->layout = (struct jvs_vm_layout){
 		.next_gc_id = variable(image, bias, "_ZN4GCId8_next_idE"),
+		.safepoint_id = variable(image, bias, "_ZN20SafepointSynchronize13_safepoint_idE"),
+		.safepoint_reached = variable(
+			image, bias, "_ZN16SafepointTracing28_last_safepoint_sync_time_nsE"),
+		.safepoint_threads = variable(image, bias, "_ZN16SafepointTracing12_nof_threadsE"),
+		.safepoint_critical = variable(
+			image, bias, "_ZN20SafepointSynchronize25_current_jni_active_countE"),
 		.phases = 0,
 		.phases_data = 8,
 		.phase_size = 56,
@@ -200,6 +206,11 @@ static void show_layout(struct vm *vm, const struct process *p, struct image *im
 		.op_caller = 8,
 		.epoch = epoch + 1,
 	};
+	/* JDK 11 has a counter of 32 bits for that. */
+	t->layout.safepoint_id_size = t->layout.safepoint_id ? 8 : 4;
+	if (!t->layout.safepoint_id)
+		t->layout.safepoint_id =
+			variable(image, bias, "_ZN20SafepointSynchronize18_safepoint_counterE");
 	bpf_map_update_elem(vm->layouts_fd, &p->index, &t->layout, BPF_ANY);
 	t->clock_address = variable(image, bias, "_ZL18initial_time_count");
 	vm_find_trap_names(t, image, bias);
@@ -335,19 +346,31 @@ void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
 	vm_heap_finish(vm, p, rec, vm->goes_on ? 0 : epoch_now());
 }
 
+void vm_status(const struct vm *vm, struct live_status *status)
+{
+	status->gc_known = vm->groups & 1u << JVS_VM_GC;
+	status->collections = vm->collections;
+	status->paused_ns = vm->paused_ns;
+}
+
 /* ---- records */
 
-static void take_safepoint(struct vm_target *t, const struct decoder *d, const struct process *p,
+static void take_safepoint(struct vm_target *t, const struct decoder *d, struct process *p,
 			   struct recording *rec, const struct jvs_safepoint *record)
 {
 	const struct rec_safepoint row = {
 		.jvm = p->rec_jvm,
+		.thread = decode_thread(p, rec, &record->event),
 		.operation = t->operation.name,
+		.threads = record->threads,
+		.critical = record->critical,
+		.id = record->id,
 		.time_ns = d->epoch_ns + (int64_t)record->start_ns,
 		.reach_ns = record->reached_ns > record->start_ns
 				    ? record->reached_ns - record->start_ns
 				    : 0,
 		.duration_ns = record->event.time_ns - record->start_ns,
+		.resume_ns = record->event.time_ns - record->end_ns,
 	};
 
 	t->operation.name = 0;
@@ -363,15 +386,26 @@ static uint32_t thread_at(const struct process *p, struct recording *rec, uint64
 	return 0;
 }
 
-static void take_operation(struct vm_target *t, const struct decoder *d, const struct process *p,
+static uint32_t operation_name(struct recording *rec, const struct jvs_vm_operation *record)
+{
+	char shown[JVS_VM_OP_NAME + 1] = "";
+	const char *name;
+
+	memcpy(shown, record->name, JVS_VM_OP_NAME);
+	name = vm_operation_name(shown);
+	return rec_string(rec, name, strlen(name));
+}
+
+static void take_operation(struct vm_target *t, const struct decoder *d, struct process *p,
 			   struct recording *rec, const struct jvs_vm_operation *record)
 {
-	size_t len = strnlen(record->name, sizeof(record->name));
 	const struct rec_vm_operation row = {
 		.jvm = p->rec_jvm,
-		.name = rec_string(rec, record->name, len),
+		.name = operation_name(rec, record),
+		.thread = decode_thread(p, rec, &record->event),
 		.caller = thread_at(p, rec, record->caller),
 		.stops = record->stops,
+		.safepoint = record->safepoint,
 		.time_ns = d->epoch_ns + (int64_t)record->start_ns,
 		.duration_ns = record->event.time_ns - record->start_ns,
 	};

@@ -16,6 +16,7 @@
 #include "model/gc.h"
 
 struct bpf_object;
+struct live_status;
 struct decoder;
 struct image;
 struct mapping;
@@ -84,6 +85,8 @@ struct vm {
 	int heap_controls_fd;
 	int heap_classes_fd;
 	bool goes_on; /* what is told by vm_finish() is not the last */
+	uint64_t collections; /* that have ended, of all targets */
+	uint64_t paused_ns;   /* by them */
 	struct vm_target targets[JVS_MAX_TARGETS];
 };
 
@@ -114,6 +117,9 @@ void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct r
 /* The counters so far. */
 void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
 	       struct recording *rec);
+
+/* How many collections there were, where they are recorded. */
+void vm_status(const struct vm *vm, struct live_status *status);
 
 /* The target runs another program, or its place is given to another. */
 void vm_forget(struct vm *vm, const struct process *p);

@@ -90,16 +90,16 @@ static void take_heap(struct vm_target *t, struct recording *rec,
 				      .used = record->words[HEAP_USED] };
 }
 
-static struct rec_gc_space space_at(const __u64 *words, bool used_first)
+static struct rec_gc_space space_at(const __u64 *words, bool old)
 {
-	return (struct rec_gc_space){ .reserved = words[used_first ? 2 : 0],
-				      .committed = words[1],
-				      .used = words[used_first ? 0 : 2] };
+	return (struct rec_gc_space){ .reserved = words[old ? 2 : 0],
+				      .committed = words[old ? 0 : 1],
+				      .used = words[old ? 1 : 2] };
 }
 
 /*
- * Up to JDK 15 the threshold and three times {used, committed, reserved}, of all, of the data and
- * of classes; since then {reserved, committed, used} of classes, of the data and of all.
+ * Behind the threshold: up to JDK 15 {committed, used, reserved} of all, of the data and of
+ * classes; since then {reserved, committed, used} of all, of classes and of the data.
  */
 static void take_metaspace(struct vm_target *t, struct recording *rec, int major,
 			   const struct jvs_gc_summary *record)
@@ -107,13 +107,13 @@ static void take_metaspace(struct vm_target *t, struct recording *rec, int major
 	struct rec_gc_metaspace *to = &row_for_sizes(t, rec, record)->metaspace[record->after & 1];
 	const __u64 *words = record->words;
 	bool old = major < 16;
-	struct rec_gc_space first = space_at(words + 1, old), third = space_at(words + 7, old);
+	struct rec_gc_space second = space_at(words + 4, old), third = space_at(words + 7, old);
 
 	to->known = true;
 	to->threshold = words[0];
-	to->data = space_at(words + 4, old);
-	to->class = old ? third : first;
-	to->all = old ? first : third;
+	to->all = space_at(words + 1, old);
+	to->data = old ? second : third;
+	to->class = old ? third : second;
 }
 
 /* When the JVM's elapsed counter was 0. By what it says of itself, else by when it told. */
@@ -149,7 +149,7 @@ static void take_phase(struct vm_target *t, const struct process *p, struct reco
 	};
 }
 
-static void take_end(struct vm_target *t, const struct decoder *d, const struct process *p,
+static void take_end(struct vm_target *t, const struct decoder *d, struct process *p,
 		     struct recording *rec, const struct jvs_gc_end *record)
 {
 	struct vm_collection *collection = find_running(t, record->tracer);
@@ -160,12 +160,15 @@ static void take_end(struct vm_target *t, const struct decoder *d, const struct 
 	know_clock(t, p, record);
 	zero_ns = d->epoch_ns + t->clock_ns;
 	collection->row.jvm = p->rec_jvm;
+	collection->row.thread = decode_thread(p, rec, &record->event);
 	collection->row.name = string_of(rec, vm_gc_name(major, record->name));
 	collection->row.cause = string_of(rec, vm_gc_cause(major, record->cause));
 	collection->row.time_ns = zero_ns + (int64_t)record->start;
 	collection->row.duration_ns = record->end > record->start ? record->end - record->start : 0;
 	collection->row.sum_of_pauses_ns = record->sum_of_pauses;
 	collection->row.longest_pause_ns = record->longest_pause;
+	d->vm->collections++;
+	d->vm->paused_ns += record->sum_of_pauses;
 	id = rec_collection(rec, &collection->row);
 	for (uint32_t i = 0; i < collection->phase_count; i++) {
 		collection->phases[i].collection = id;
@@ -176,7 +179,7 @@ static void take_end(struct vm_target *t, const struct decoder *d, const struct 
 	collection->phase_count = 0;
 }
 
-void vm_take_gc(struct vm_target *t, const struct decoder *d, const struct process *p,
+void vm_take_gc(struct vm_target *t, const struct decoder *d, struct process *p,
 		struct recording *rec, const struct jvs_event *event)
 {
 	switch (event->kind) {

@@ -17,7 +17,7 @@ void vm_tell_budgets(const struct vm *vm, const struct decoder *d, const struct 
 void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out);
 
 /* vm_gc.c: what a record of a collection tells. */
-void vm_take_gc(struct vm_target *t, const struct decoder *d, const struct process *p,
+void vm_take_gc(struct vm_target *t, const struct decoder *d, struct process *p,
 		struct recording *rec, const struct jvs_event *event);
 
 /* vm_lock.c: lets the kernel know how objects look, as soon as they do. */
@@ -53,5 +53,7 @@ void vm_take_runtime(struct vm_target *t, struct decoder *d, struct process *p,
 /* vm_names.c: the JVM's own numbers, by its feature release; "" for one that is not known. */
 const char *vm_gc_name(int major, uint32_t number);
 const char *vm_gc_cause(int major, uint32_t number);
+/* A VM operation as the JVM's own recordings name it; some show themselves by another name. */
+const char *vm_operation_name(const char *name);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
+#include <string.h>
 
 #include "live/vm_impl.h"
 
@@ -299,4 +300,25 @@ const char *vm_gc_name(int major, uint32_t number)
 const char *vm_gc_cause(int major, uint32_t number)
 {
 	return text_of(&releases[release_of(major)].causes, number);
+}
+
+const char *vm_operation_name(const char *name)
+{
+	static const struct {
+		const char *shown, *name;
+	} operations[] = {
+		{ "Shenandoah Init Marking", "ShenandoahInitMark" },
+		{ "Shenandoah Final Mark and Start Evacuation", "ShenandoahFinalMarkStartEvac" },
+		{ "Shenandoah Init Update References", "ShenandoahInitUpdateRefs" },
+		{ "Shenandoah Final Update References", "ShenandoahFinalUpdateRefs" },
+		{ "Shenandoah Final Roots", "ShenandoahFinalRoots" },
+		{ "Shenandoah Final Verify", "ShenandoahFinalVerify" },
+		{ "Shenandoah Full GC", "ShenandoahFullGC" },
+		{ "Shenandoah Degenerated GC", "ShenandoahDegeneratedGC" },
+	};
+
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		if (!strcmp(name, operations[i].shown))
+			return operations[i].name;
+	return name;
 }

@@ -93,6 +93,13 @@ uint32_t rec_gc_phase(struct recording *rec, const struct rec_gc_phase *phase)
 	return gc->phases.count;
 }
 
+struct rec_gc_phase *rec_gc_phase_get(const struct recording *rec, uint32_t id)
+{
+	if (!rec->gc || !id || id > rec->gc->phases.count)
+		return NULL;
+	return (struct rec_gc_phase *)rec->gc->phases.items + (id - 1);
+}
+
 const struct rec_gc_phase *rec_gc_phases(const struct recording *rec, size_t *count)
 {
 	*count = rec->gc ? rec->gc->phases.count : 0;

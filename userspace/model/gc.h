@@ -46,10 +46,11 @@ struct rec_gc_metaspace {
 
 struct rec_collection {
 	uint32_t jvm;
-	uint32_t gc_id; /* as the JVM numbers them, from 0 */
-	bool numbered;	/* gc_id is the JVM's */
-	uint32_t name;	/* "G1New" */
-	uint32_t cause; /* "G1 Evacuation Pause" */
+	uint32_t gc_id;	 /* as the JVM numbers them, from 0 */
+	bool numbered;	 /* gc_id is the JVM's */
+	uint32_t thread; /* that ended it; 0 not known */
+	uint32_t name;	 /* "G1New" */
+	uint32_t cause;	 /* "G1 Evacuation Pause" */
 	int64_t time_ns;
 	uint64_t duration_ns;
 	uint64_t sum_of_pauses_ns;
@@ -71,17 +72,24 @@ struct rec_gc_phase {
 
 struct rec_safepoint {
 	uint32_t jvm;
-	uint32_t operation;   /* string id: of the first VM operation; 0: none */
-	int64_t time_ns;      /* threads were told to stop */
-	uint64_t reach_ns;    /* until all had stopped; 0 not known */
+	uint32_t thread;    /* the VM's; 0 not known */
+	uint32_t operation; /* string id: of the first VM operation; 0: none */
+	uint32_t threads;   /* of Java that there were; 0 not known */
+	uint32_t critical;  /* threads in a critical section of JNI, which holds collections off */
+	uint64_t id;	    /* as the JVM numbers them; 0 not known */
+	int64_t time_ns;    /* threads were told to stop */
+	uint64_t reach_ns;  /* until all had stopped; 0 not known */
 	uint64_t duration_ns; /* until they could go on */
+	uint64_t resume_ns;   /* of it, since they were told to; 0 not known */
 };
 
 struct rec_vm_operation {
 	uint32_t jvm;
-	uint32_t name;	 /* "G1CollectForAllocation" */
-	uint32_t caller; /* thread that asked for it; 0 not known */
-	bool stops;	 /* at a safepoint */
+	uint32_t name;	    /* "G1CollectForAllocation" */
+	uint32_t thread;    /* that did it; 0 not known */
+	uint32_t caller;    /* thread that asked for it; 0 not known */
+	bool stops;	    /* at a safepoint */
+	uint64_t safepoint; /* the JVM's number of that; 0 not known */
 	int64_t time_ns;
 	uint64_t duration_ns;
 };
@@ -92,6 +100,8 @@ struct rec_collection *rec_collection_get(const struct recording *rec, uint32_t 
 uint32_t rec_collection_count(const struct recording *rec);
 
 uint32_t rec_gc_phase(struct recording *rec, const struct rec_gc_phase *phase);
+/* NULL for 0, and for what is no id. */
+struct rec_gc_phase *rec_gc_phase_get(const struct recording *rec, uint32_t id);
 const struct rec_gc_phase *rec_gc_phases(const struct recording *rec, size_t *count);
 
 uint32_t rec_safepoint(struct recording *rec, const struct rec_safepoint *safepoint);

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Collections, safepoints and VM operations beside the JVM's own recorder, which runs on the same JVM
+at the same time, and beside its log of collections.
+"""
+import re
+import signal
+import subprocess
+import time
+
+from harness import SCOPE, expect
+from recording import Recording
+from suite import test
+
+COLLECTORS = {
+    "G1": ["-XX:+UseG1GC"],
+    "Parallel": ["-XX:+UseParallelGC"],
+    "Serial": ["-XX:+UseSerialGC"],
+    "ZGC": ["-XX:+UseZGC"],
+    "Shenandoah": ["-XX:+UseShenandoahGC"],
+}
+
+# What of profile.jfc is changed: nothing is left out because it is short.
+ALL_OF = ["GarbageCollection", "GCHeapSummary", "MetaspaceSummary", "GCPhasePause",
+          "GCPhasePauseLevel1", "GCPhasePauseLevel2", "GCPhasePauseLevel3", "GCPhasePauseLevel4",
+          "GCPhaseConcurrent", "GCPhaseConcurrentLevel1", "GCPhaseConcurrentLevel2",
+          "SafepointBegin", "SafepointEnd", "ExecuteVMOperation"]
+EVERY = """<event name="jdk.%s"><setting name="enabled">true</setting>
+<setting name="threshold">0 ns</setting></event>"""
+
+# An end of the recording or of the program is not the same moment for both.
+EDGE_NS = 50_000_000
+
+
+def settings(run):
+    """A file of the profile settings with all of the events that are compared."""
+    profile = next(run.jdk.home.glob("**/jfr/profile.jfc")).read_text(encoding="utf-8")
+    for name in ALL_OF:
+        profile = re.sub(r'<event name="jdk\.%s">.*?</event>' % name, "", profile, flags=re.DOTALL)
+    every = "\n".join(EVERY % name for name in ALL_OF)
+    path = run.for_java("all-of-gc-%d.jfc" % run.jdk.major)
+    path.write_text(profile.replace("</configuration>", every + "</configuration>"),
+                    encoding="utf-8")
+    return path
+
+
+def convert(run, path):
+    """A file of the JVM's recorder, by our reader."""
+    json = run.output()
+    done = subprocess.run([SCOPE, "convert", path, "-o", json], capture_output=True, text=True,
+                          timeout=120, check=False)
+    expect(done.returncode == 0, "convert: %s" % done.stderr)
+    return Recording(json)
+
+
+def record_both(run, flags, seconds):
+    """(ours, the JVM's, from, to, the log) of one program."""
+    jfr, log = run.for_java("gc.jfr"), run.for_java("gc.log")
+    for path in (jfr, log):
+        path.unlink(missing_ok=True)
+    start = "-XX:StartFlightRecording=settings=%s,filename=%s,dumponexit=true" % (
+        run.jdk.inside(settings(run)), run.jdk.inside(jfr))
+    jvm = run.java("GcMix", seconds, wait=True, hold=60, flags=[
+        "-Xmx192m", "-Xlog:gc,gc+phases:file=%s:uptime" % run.jdk.inside(log), start, *flags])
+    path = run.output()
+    scope = run.scope("-p", jvm.host_pid, "-f", path, "-e", "cpu,gc,safepoint", "-F", 19,
+                      "--max-overhead", "none", "--no-progress")
+    run.wait_recording(scope)
+    began = time.time_ns()
+    jvm.go()
+    jvm.truth()
+    ended = time.time_ns()
+    time.sleep(0.5)
+    scope.signal(signal.SIGINT)
+    ours = run.finish(scope, path)
+    jvm.signal(signal.SIGTERM)
+    jvm.wait(60)
+    theirs = convert(run, jfr)
+    return ours, theirs, began, ended, log.read_text(encoding="utf-8")
+
+
+def within(rows, began, ended):
+    return [row for row in rows if row["start_time_ns"] >= began - EDGE_NS and
+            row["start_time_ns"] + row["duration_ns"] <= ended + EDGE_NS]
+
+
+def by_id(rows, name="id"):
+    found = {row[name]: row for row in rows if row[name] is not None}
+    expect(len(found) == sum(row[name] is not None for row in rows), "an id twice")
+    return found
+
+
+def is_near(got, wanted):
+    return abs(got - wanted) <= max(wanted * 0.05, 100_000)
+
+
+def pair_up(ours, theirs, began, ended):
+    """[(ours, theirs)] of what both saw: all that is within the window of one is there in the other."""
+    mine, wanted = by_id(ours), by_id(theirs)
+    for row in within(wanted.values(), began, ended):
+        expect(row["id"] in mine, "not seen: %s" % row)
+    for row in within(mine.values(), began, ended):
+        expect(row["id"] in wanted, "only seen by us: %s" % row)
+    return [(mine[number], wanted[number]) for number in sorted(mine) if number in wanted]
+
+
+def phases_of(recording):
+    """{id of a collection: its phases}"""
+    collections = recording.raw["gc"]["collections"]
+    found = {}
+    for phase in recording.raw["gc"]["phases"]:
+        if phase["collection"] is not None:
+            found.setdefault(collections[phase["collection"]]["id"], []).append(phase)
+    for phases in found.values():
+        phases.sort(key=lambda phase: (phase["concurrent"], phase["level"], phase["start_time_ns"],
+                                       phase["name"]))
+    return found
+
+
+def compare_phases(ours, theirs, number, has_workers):
+    """
+    The greatest difference of a pause, ns. Workers of Shenandoah write phases of their own beside
+    those that the tracer knows.
+    """
+    worst, left = 0, list(theirs)
+    for got in ours:
+        wanted = next((phase for phase in left if all(
+            phase[key] == got[key] for key in ("name", "level", "concurrent"))), None)
+        expect(wanted, "GC %d: only seen by us: %s" % (number, got))
+        left.remove(wanted)
+        expect(is_near(got["duration_ns"], wanted["duration_ns"]),
+               "GC %d: %s, not %s" % (number, got, wanted))
+        if not got["concurrent"] and not got["level"]:
+            worst = max(worst, abs(got["duration_ns"] - wanted["duration_ns"]))
+    expect(all(has_workers and phase["concurrent"] for phase in left),
+           "GC %d: not seen: %s" % (number, left))
+    return worst
+
+
+def compare_collections(ours, theirs, began, ended):
+    pairs = pair_up(ours.raw["gc"]["collections"], theirs.raw["gc"]["collections"], began, ended)
+    mine, wanted = phases_of(ours), phases_of(theirs)
+    phases = worst = 0
+    has_workers = ours.jvms[0]["gc_name"] == "Shenandoah"
+    for got, other in pairs:
+        for key in ("name", "cause", "sizes"):
+            expect(got[key] == other[key], "GC %d: %s: %s\nnot %s" % (
+                got["id"], key, got[key], other[key]))
+        for key in ("duration_ns", "sum_of_pauses_ns", "longest_pause_ns"):
+            expect(is_near(got[key], other[key]), "GC %d: %s: %d, not %d" % (
+                got["id"], key, got[key], other[key]))
+        part = mine.get(got["id"], [])
+        phases += len(part)
+        worst = max(worst, compare_phases(part, wanted.get(got["id"], []), got["id"], has_workers))
+    expect(len(pairs) >= 3, "%d collections" % len(pairs))
+    names = sorted({got["name"] for got, _ in pairs})
+    return "%d collections (%s), %d phases, pauses within %.1f us" % (
+        len(pairs), ", ".join(names), phases, worst / 1e3)
+
+
+def compare_safepoints(ours, theirs, began, ended):
+    pairs = pair_up(ours.raw["gc"]["safepoints"]["events"],
+                    theirs.raw["gc"]["safepoints"]["events"], began, ended)
+    for got, other in pairs:
+        for key in ("operation", "java_threads", "jni_critical_threads"):
+            expect(got[key] == other[key], "%s: %s, not %s" % (key, got, other))
+        expect(is_near(got["duration_ns"], other["duration_ns"]), "%s, not %s" % (got, other))
+        # Theirs has what the VM itself does before it goes on.
+        expect(got["reach_ns"] < other["reach_ns"] or is_near(got["reach_ns"], other["reach_ns"]),
+               "%s, not %s" % (got, other))
+    operations = [[row["name"] for row in within(recording.raw["gc"]["vm_operations"], began, ended)]
+                  for recording in (ours, theirs)]
+    for name in set(operations[0] + operations[1]):
+        counts = [names.count(name) for names in operations]
+        expect(counts[0] == counts[1], "%d operations %s, not %d" % (counts[0], name, counts[1]))
+    expect(len(pairs) >= 3 and operations[0], "%d safepoints" % len(pairs))
+    return "%d safepoints, %d VM operations" % (len(pairs), len(operations[0]))
+
+
+def compare_log(ours, began, ended, log):
+    """The JVM's log as a judge of pauses that needs no recorder."""
+    logged = {}
+    for number, time_ms in re.findall(r"GC\((\d+)\) (?:[YyO]: )?Pause .*?([\d.]+)ms$", log,
+                                      re.MULTILINE):
+        logged.setdefault(int(number), []).append(float(time_ms) * 1e6)
+    mine = phases_of(ours)
+    count = 0
+    for row in within(by_id(ours.raw["gc"]["collections"]).values(), began, ended):
+        pauses = [phase["duration_ns"] for phase in mine.get(row["id"], [])
+                  if not phase["concurrent"] and not phase["level"]]
+        wanted = logged.get(row["id"], [])
+        expect(len(pauses) == len(wanted) and all(map(is_near, pauses, wanted)),
+               "GC %d: pauses %s, the log has %s" % (row["id"], pauses, wanted))
+        count += len(pauses)
+    return "%d pauses as in the log" % count
+
+
+@test("gc", quick=["G1"], limit=240, jdks=list(COLLECTORS),
+      params={label: {"flags": flags} for label, flags in COLLECTORS.items()})
+def collections(run, flags):
+    ours, theirs, began, ended, log = record_both(run, flags, 4)
+    run.note(compare_collections(ours, theirs, began, ended))
+    run.note(compare_safepoints(ours, theirs, began, ended))
+    run.note(compare_log(ours, began, ended, log))

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/vm.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "live/decode.h"
+#include "live/vm_impl.h"
+#include "model/recording.h"
+#include "target/target.h"
+#include "unit/fakes_live.h"
+#include "unit/unit.h"
+
+/* Records of collections, safepoints and VM operations: what they become. */
+
+#define TRACER 0x7f0000001000ull
+#define OTHER  0x7f0000002000ull
+#define BEGAN  1000000ull /* CLOCK_MONOTONIC when the JVM's elapsed counter was 0 */
+
+static struct process processes[JVS_MAX_TARGETS];
+static struct decoder decoder;
+static struct vm *vm;
+static struct recording *rec;
+
+static void setup(void)
+{
+	fakes_reset();
+	fakes.major = 17;
+	vm = calloc(1, sizeof(*vm));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(vm);
+	decoder = (struct decoder){ .processes = processes, .vm = vm, .epoch_ns = 7000000000 };
+	memset(processes, 0, sizeof(processes));
+	rec = rec_new();
+	ASSERT_INT(target_open(getpid(), &processes[0].target), 0);
+	processes[0].jvm = fake_jvm();
+	processes[0].rec_jvm = rec_jvm(rec, &(struct rec_jvm){ .pid = getpid() });
+}
+
+static void teardown(void)
+{
+	target_close(processes[0].target);
+	decode_free(&decoder);
+	rec_free(rec);
+	free(vm);
+	fakes_reset();
+}
+
+/* ---- records */
+
+static struct jvs_event event_of(uint32_t kind, uint64_t time_ns)
+{
+	return (struct jvs_event){ .kind = kind,
+				   .time_ns = time_ns,
+				   .pid = (uint32_t)getpid(),
+				   .tid = (uint32_t)getpid() };
+}
+
+#define SEND(record) vm_decode(&decoder, rec, &(record), sizeof(record))
+
+static void start(uint64_t tracer, uint32_t next_id)
+{
+	const struct jvs_gc_start record = { .event = event_of(JVS_EVENT_GC_START, BEGAN),
+					     .tracer = tracer,
+					     .next_id = next_id };
+
+	SEND(record);
+}
+
+/* A heap of 1,000 to 5,000 of 9,000 bytes. */
+static void heap(uint64_t tracer, bool after, uint64_t used)
+{
+	const struct jvs_gc_summary record = { .event = event_of(JVS_EVENT_GC_HEAP, BEGAN),
+					       .tracer = tracer,
+					       .after = after,
+					       .words = { 0x7f, 1000, 5000, 9000, used } };
+
+	SEND(record);
+}
+
+/* Words 1 to 10. */
+static void metaspace(uint64_t tracer, bool after)
+{
+	struct jvs_gc_summary record = { .event = event_of(JVS_EVENT_GC_METASPACE, BEGAN),
+					 .tracer = tracer,
+					 .after = after };
+
+	for (uint64_t i = 0; i < 10; i++)
+		record.words[i] = i + 1;
+	SEND(record);
+}
+
+static void phase(uint64_t tracer, const char *name, uint32_t level, uint64_t from, uint64_t to)
+{
+	struct jvs_gc_phase record = { .event = event_of(JVS_EVENT_GC_PHASE, BEGAN + to),
+				       .tracer = tracer,
+				       .start = from,
+				       .end = to,
+				       .level = level };
+
+	snprintf(record.name, sizeof(record.name), "%s", name);
+	SEND(record);
+}
+
+static void end(uint64_t tracer, uint64_t from, uint64_t to)
+{
+	const struct jvs_gc_end record = { .event = event_of(JVS_EVENT_GC_END, BEGAN + to),
+					   .tracer = tracer,
+					   .name = 4,
+					   .cause = 22,
+					   .start = from,
+					   .end = to,
+					   .sum_of_pauses = 30,
+					   .longest_pause = 20 };
+
+	SEND(record);
+}
+
+/* ---- collections */
+
+static void a_collection_is_all_that_was_told_of_it(void)
+{
+	const struct rec_collection *row;
+	const struct rec_gc_phase *phases;
+	size_t count;
+
+	start(TRACER, 8);
+	heap(TRACER, false, 4000);
+	metaspace(TRACER, false);
+	heap(TRACER, true, 2000);
+	metaspace(TRACER, true);
+	phase(TRACER, "GC Pause", 0, 110, 140);
+	phase(TRACER, "Mark", 1, 115, 120);
+	end(TRACER, 100, 200);
+	ASSERT_INT(rec_collection_count(rec), 1);
+	row = rec_collection_get(rec, 1);
+	CU_ASSERT(row->numbered && row->gc_id == 7 && row->jvm == 1);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, row->name), "G1New");
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, row->cause), "G1 Evacuation Pause");
+	ASSERT_INT(row->time_ns, decoder.epoch_ns + (int64_t)BEGAN + 100);
+	ASSERT_INT(row->duration_ns, 100);
+	ASSERT_INT(row->sum_of_pauses_ns, 30);
+	ASSERT_INT(row->longest_pause_ns, 20);
+	ASSERT_INT(rec_thread_get(rec, row->thread)->tid, getpid());
+	for (int after = 0; after < 2; after++) {
+		const struct rec_gc_heap *size = &row->heap[after];
+
+		CU_ASSERT(size->known && row->metaspace[after].known);
+		ASSERT_INT(size->start, 1000);
+		ASSERT_INT(size->committed, 4000);
+		ASSERT_INT(size->reserved, 8000);
+		ASSERT_INT(size->used, after ? 2000 : 4000);
+	}
+	phases = rec_gc_phases(rec, &count);
+	ASSERT_INT(count, 2);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, phases[0].name), "GC Pause");
+	ASSERT_INT(phases[0].time_ns, decoder.epoch_ns + (int64_t)BEGAN + 110);
+	ASSERT_INT(phases[0].duration_ns, 30);
+	ASSERT_INT(phases[1].level, 1);
+	CU_ASSERT(phases[0].collection == 1 && phases[1].collection == 1);
+}
+
+static void metaspace_is_read_by_the_release(void)
+{
+	static const struct {
+		int major;
+		struct rec_gc_space all, data, class;
+	} cases[] = {
+		/* threshold, {committed, used, reserved} of all, data, class */
+		{ 11, { 4, 2, 3 }, { 7, 5, 6 }, { 10, 8, 9 } },
+		{ 15, { 4, 2, 3 }, { 7, 5, 6 }, { 10, 8, 9 } },
+		/* threshold, {reserved, committed, used} of all, class, data */
+		{ 16, { 2, 3, 4 }, { 8, 9, 10 }, { 5, 6, 7 } },
+		{ 25, { 2, 3, 4 }, { 8, 9, 10 }, { 5, 6, 7 } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct rec_gc_metaspace *got;
+
+		fakes.major = cases[i].major;
+		start(TRACER, 1);
+		metaspace(TRACER, true);
+		end(TRACER, 1, 2);
+		got = &rec_collection_get(rec, (uint32_t)i + 1)->metaspace[1];
+		ASSERT_INT(got->threshold, 1);
+		ASSERT_INT(memcmp(&got->all, &cases[i].all, sizeof(got->all)), 0);
+		ASSERT_INT(memcmp(&got->data, &cases[i].data, sizeof(got->data)), 0);
+		ASSERT_INT(memcmp(&got->class, &cases[i].class, sizeof(got->class)), 0);
+	}
+}
+
+/* It ran when recording began, or its record did not fit. */
+static void without_its_start_it_has_no_number(void)
+{
+	start(TRACER, 5);
+	heap(TRACER, false, 1);
+	end(TRACER, 1, 2);
+	heap(TRACER, false, 2);
+	phase(TRACER, "GC Pause", 0, 3, 4);
+	end(TRACER, 3, 4);
+	ASSERT_INT(rec_collection_count(rec), 2);
+	CU_ASSERT(rec_collection_get(rec, 1)->numbered);
+	CU_ASSERT(!rec_collection_get(rec, 2)->numbered);
+	ASSERT_INT(rec_collection_get(rec, 1)->heap[0].used, 1);
+	ASSERT_INT(rec_collection_get(rec, 2)->heap[0].used, 2);
+	/* Nothing at all but its end. */
+	end(OTHER, 5, 6);
+	CU_ASSERT(!rec_collection_get(rec, 3)->numbered);
+	CU_ASSERT(!rec_collection_get(rec, 3)->heap[0].known);
+}
+
+/* Its end did not fit: what was told of it is not told of the next. */
+static void a_lost_end_leaves_nothing(void)
+{
+	start(TRACER, 5);
+	heap(TRACER, true, 77);
+	phase(TRACER, "GC Pause", 0, 1, 2);
+	start(TRACER, 6);
+	end(TRACER, 3, 4);
+	ASSERT_INT(rec_collection_count(rec), 1);
+	ASSERT_INT(rec_collection_get(rec, 1)->gc_id, 5);
+	CU_ASSERT(!rec_collection_get(rec, 1)->heap[1].known);
+	CU_ASSERT_PTR_NULL(rec_gc_phase_get(rec, 1));
+}
+
+/* ZGC of JDK 21 and later: what is left is told when the collection has ended. */
+static void sizes_may_come_after_the_end(void)
+{
+	start(TRACER, 5);
+	heap(TRACER, false, 300);
+	end(TRACER, 1, 2);
+	CU_ASSERT(!rec_collection_get(rec, 1)->heap[1].known);
+	heap(TRACER, true, 100);
+	metaspace(TRACER, true);
+	CU_ASSERT(rec_collection_get(rec, 1)->heap[1].known);
+	CU_ASSERT(rec_collection_get(rec, 1)->metaspace[1].known);
+	ASSERT_INT(rec_collection_get(rec, 1)->heap[1].used, 100);
+	start(TRACER, 6);
+	heap(TRACER, false, 200);
+	end(TRACER, 3, 4);
+	ASSERT_INT(rec_collection_get(rec, 1)->heap[0].used, 300);
+	ASSERT_INT(rec_collection_get(rec, 2)->heap[0].used, 200);
+	CU_ASSERT(!rec_collection_get(rec, 2)->heap[1].known);
+}
+
+/* A young collection within an old one. */
+static void tracers_do_not_mix(void)
+{
+	size_t count;
+	const struct rec_gc_phase *phases;
+
+	start(TRACER, 11);
+	heap(TRACER, false, 1);
+	start(OTHER, 12);
+	heap(OTHER, false, 2);
+	heap(OTHER, true, 3);
+	phase(OTHER, "Young", 0, 10, 20);
+	end(OTHER, 10, 20);
+	heap(TRACER, true, 4);
+	phase(TRACER, "Old", 0, 1, 30);
+	end(TRACER, 1, 30);
+	ASSERT_INT(rec_collection_count(rec), 2);
+	ASSERT_INT(rec_collection_get(rec, 1)->gc_id, 11);
+	ASSERT_INT(rec_collection_get(rec, 2)->gc_id, 10);
+	ASSERT_INT(rec_collection_get(rec, 1)->heap[1].used, 3);
+	ASSERT_INT(rec_collection_get(rec, 2)->heap[0].used, 1);
+	ASSERT_INT(rec_collection_get(rec, 2)->heap[1].used, 4);
+	phases = rec_gc_phases(rec, &count);
+	ASSERT_INT(count, 2);
+	CU_ASSERT(phases[0].collection == 1 && phases[1].collection == 2);
+}
+
+static void only_so_many_phases_are_kept(void)
+{
+	size_t count;
+
+	start(TRACER, 1);
+	for (uint64_t i = 0; i < JVS_GC_PHASES + 10; i++)
+		phase(TRACER, "GC Pause", 0, i, i + 1);
+	end(TRACER, 1, 2);
+	rec_gc_phases(rec, &count);
+	ASSERT_INT(count, JVS_GC_PHASES);
+}
+
+/* Numbers of a release that is not here are those of the one before it. */
+static void numbers_have_names_by_release(void)
+{
+	static const struct {
+		int major;
+		uint32_t number;
+		const char *name, *cause;
+	} cases[] = {
+		{ 8, 6, "G1New", "Heap Inspection Initiated GC" },
+		{ 11, 6, "G1New", "Heap Inspection Initiated GC" },
+		{ 17, 4, "G1New", "JvmtiEnv ForceGarbageCollection" },
+		{ 20, 8, "Shenandoah", "WhiteBox Initiated Young GC" },
+		{ 21, 7, "ZGC Minor", "Heap Dump Initiated GC" },
+		{ 25, 9, "Shenandoah", "WhiteBox Initiated Run to Breakpoint" },
+		{ 99, 9, "Shenandoah", "WhiteBox Initiated Run to Breakpoint" },
+		{ 25, 1000, "", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CU_ASSERT_STRING_EQUAL(vm_gc_name(cases[i].major, cases[i].number), cases[i].name);
+		CU_ASSERT_STRING_EQUAL(vm_gc_cause(cases[i].major, cases[i].number),
+				       cases[i].cause);
+	}
+}
+
+/* ---- safepoints */
+
+static void operation(const char *name, uint64_t from, uint64_t to, bool stops, uint64_t number)
+{
+	struct jvs_vm_operation record = { .event = event_of(JVS_EVENT_VM_OPERATION, to),
+					   .start_ns = from,
+					   .safepoint = number,
+					   .stops = stops };
+
+	snprintf(record.name, sizeof(record.name), "%s", name);
+	SEND(record);
+}
+
+static void safepoint(uint64_t from, uint64_t reached, uint64_t resumed, uint64_t to)
+{
+	const struct jvs_safepoint record = { .event = event_of(JVS_EVENT_SAFEPOINT, to),
+					      .start_ns = from,
+					      .reached_ns = reached,
+					      .end_ns = resumed,
+					      .id = 42,
+					      .threads = 9,
+					      .critical = 1 };
+
+	SEND(record);
+}
+
+static void a_safepoint_is_named_by_its_first_operation(void)
+{
+	size_t count;
+	const struct rec_safepoint *safepoints;
+	const struct rec_vm_operation *operations;
+
+	operation("HandshakeAllThreads", 1, 5, false, 0);
+	operation("G1CollectForAllocation", 110, 150, true, 42);
+	operation("Shenandoah Final Mark and Start Evacuation", 150, 160, true, 42);
+	safepoint(100, 108, 170, 180);
+	safepoint(200, 0, 210, 220);
+	safepoints = rec_safepoints(rec, &count);
+	ASSERT_INT(count, 2);
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, safepoints[0].operation), "G1CollectForAllocation");
+	ASSERT_INT(safepoints[0].time_ns, decoder.epoch_ns + 100);
+	ASSERT_INT(safepoints[0].reach_ns, 8);
+	ASSERT_INT(safepoints[0].duration_ns, 80);
+	ASSERT_INT(safepoints[0].resume_ns, 10);
+	CU_ASSERT(safepoints[0].id == 42 && safepoints[0].threads == 9 &&
+		  safepoints[0].critical == 1);
+	ASSERT_INT(safepoints[1].operation, 0);
+	ASSERT_INT(safepoints[1].reach_ns, 0);
+	operations = rec_vm_operations(rec, &count);
+	ASSERT_INT(count, 3);
+	CU_ASSERT(!operations[0].stops && operations[1].stops);
+	ASSERT_INT(operations[1].safepoint, 42);
+	ASSERT_INT(operations[1].duration_ns, 40);
+	/* As the JVM's own recordings have it. */
+	CU_ASSERT_STRING_EQUAL(rec_text(rec, operations[2].name), "ShenandoahFinalMarkStartEvac");
+}
+
+static void a_short_record_is_a_bad_one(void)
+{
+	const struct jvs_gc_end record = { .event = event_of(JVS_EVENT_GC_END, 1) };
+
+	vm_decode(&decoder, rec, &record, sizeof(record) - 1);
+	ASSERT_INT(decoder.bad_records, 1);
+	ASSERT_INT(rec_collection_count(rec), 0);
+}
+
+static CU_TestInfo tests[] = {
+	{ "a collection is all that was told of it", a_collection_is_all_that_was_told_of_it },
+	{ "metaspace is read by the release", metaspace_is_read_by_the_release },
+	{ "without its start it has no number", without_its_start_it_has_no_number },
+	{ "a lost end leaves nothing", a_lost_end_leaves_nothing },
+	{ "sizes may come after the end", sizes_may_come_after_the_end },
+	{ "tracers do not mix", tracers_do_not_mix },
+	{ "only so many phases are kept", only_so_many_phases_are_kept },
+	{ "numbers have names by release", numbers_have_names_by_release },
+	{ "a safepoint is named by its first operation",
+	  a_safepoint_is_named_by_its_first_operation },
+	{ "a short record is a bad one", a_short_record_is_a_bad_one },
+	CU_TEST_INFO_NULL,
+};
+
+const CU_SuiteInfo live_vm_suite = {
+	.pName = "live_vm",
+	.pSetUpFunc = setup,
+	.pTearDownFunc = teardown,
+	.pTests = tests,
+};
