@@ -3,6 +3,7 @@
 from harness import expect
 from recording import total
 from suite import test
+from test_jfr import tools
 
 # Metric: (class of what is waited for, method that waits).
 KINDS = {
@@ -51,3 +52,32 @@ def locks(run, flags):
     recording, truth = run.record_all(jvm, "-e", "lock")
     for metric in KINDS:
         run.note(check_kind(recording, metric, truth[metric]))
+
+
+EVENTS = {"lock_wait": "jdk.JavaMonitorEnter", "object_wait": "jdk.JavaMonitorWait",
+          "park": "jdk.ThreadPark"}
+VIEWS = {"contention-by-class": "Waits$Guard", "contention-by-site": "Waits.enter()",
+         "contention-by-thread": "enter-1", "latencies-by-type": "Java Monitor Blocked"}
+
+
+def long_waits(recording, metric):
+    return total(s for s in recording.samples(metric)
+                 if s.frames and not s.frames[0].method.startswith("[shorter"))
+
+
+@test("waits for locks in JFR", quick=[""])
+def locks_in_jfr(run):
+    jvm = run.java("Waits", 4, wait=True, hold=1)
+    path = run.output(".jfr")
+    recording, _ = run.record_all(jvm, "-e", "lock,cpu", "-f", path)
+    for tool in tools():
+        counts, _ = tool.summary(path)
+        for metric, event in EVENTS.items():
+            expect(counts.get(event) == long_waits(recording, metric), "%s: %s %s, not %d" % (
+                tool.jdk, event, counts.get(event), long_waits(recording, metric)))
+        expect(tool.samples(path) == total(recording.samples()), "%s: samples of a CPU" % tool.jdk)
+        if tool.jdk.major < 21:
+            continue
+        for view, word in VIEWS.items():
+            text = tool.run("view", "--width", "200", view, path)
+            expect(word in text, "%s of %s: %s" % (view, tool.jdk, text))

@@ -3,6 +3,7 @@
 from harness import expect
 from recording import total
 from suite import test
+from test_jfr import tools
 from test_locks import FLAGS
 
 THREADS, EXCEPTIONS = 200, 100
@@ -42,3 +43,26 @@ def runtime(run, flags):
     if "-Xint" not in flags:
         expect(done, "no compilation")
     run.note("%d exceptions, %d compilations" % (total(thrown), len(done)))
+
+
+@test("threads and exceptions in JFR", quick=[""])
+def runtime_in_jfr(run):
+    jvm = run.java("Events", THREADS, EXCEPTIONS, wait=True, hold=1)
+    path = run.output(".jfr")
+    recording, _ = run.record_all(jvm, "-e", "thread,exception,jit", "--max-overhead", "none",
+                                  "-f", path)
+    events = recording.raw["thread_events"]
+    wanted = {"jdk.ThreadStart": sum(event["event"] == "start" for event in events),
+              "jdk.ThreadEnd": sum(event["event"] == "end" for event in events),
+              "jdk.JavaExceptionThrow": total(recording.samples("exception")),
+              "jdk.Deoptimization": total(recording.samples("deoptimization")),
+              "jdk.Compilation": len(recording.raw.get("compilations", []))}
+    for tool in tools():
+        counts, _ = tool.summary(path)
+        got = {name: counts.get(name, 0) for name in wanted}
+        expect(got == wanted, "%s: %s, not %s" % (tool.jdk, got, wanted))
+        if tool.jdk.major < 21:
+            continue
+        text = tool.run("view", "--width", "200", "exception-by-type", path)
+        expect("Events$Thrown" in text, "%s: %s" % (tool.jdk, text))
+    run.note(str(wanted))

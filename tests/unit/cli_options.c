@@ -181,7 +181,7 @@ static void takes_events_away_from_the_default(void)
 					   LIVE_EVENT_CLASS | LIVE_EVENT_VM | LIVE_EVENT_COUNTER);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e -native,-gc"), 0);
 	ASSERT_INT(options.events, LIVE_EVENT_CPU | LIVE_EVENT_CLASS | LIVE_EVENT_SAFEPOINT |
-					   LIVE_EVENT_LOCK | LIVE_EVENT_THREAD |
+					   LIVE_EVENT_LOCK | LIVE_EVENT_THREAD | LIVE_EVENT_ALLOC |
 					   LIVE_EVENT_COUNTER);
 	ASSERT_INT(parse(OPTION_RECORD, "record -p 1 -e -all"), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(said, "-e -all: nothing is left to record"));

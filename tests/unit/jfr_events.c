@@ -8,6 +8,7 @@
 #include "golden/gc.h"
 #include "golden/recording.h"
 #include "model/classes.h"
+#include "model/runtime.h"
 #include "model/series.h"
 #include "unit/jfr_walk.h"
 
@@ -173,6 +174,29 @@ static void add_counters(struct recording *rec)
 	}
 }
 
+/* One of each that is seen where it happens. */
+static void add_events(struct recording *rec)
+{
+	static const enum rec_metric metrics[] = { REC_LOCK_WAIT, REC_OBJECT_WAIT, REC_PARK,
+						   REC_EXCEPTION, REC_DEOPTIMIZATION };
+	struct rec_thread_event event = { .jvm = 1, .thread = 1, .time_ns = 1 };
+	const struct rec_compilation compilation = { .jvm = 1, .thread = 1, .time_ns = 1 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
+		const struct rec_sample sample = {
+			.key = { .metric = metrics[i], .jvm = 1, .thread = 1 },
+			.state = REC_STATE_BLOCKED,
+			.value = 1
+		};
+
+		rec_sample(rec, &sample);
+	}
+	rec_thread_event(rec, &event);
+	event.ends = true;
+	rec_thread_event(rec, &event);
+	rec_compilation(rec, &compilation);
+}
+
 /* The events that a recording with one of everything has. */
 static void find_written(bool written[JFR_DECLARED_FIRST])
 {
@@ -206,6 +230,7 @@ static void find_written(bool written[JFR_DECLARED_FIRST])
 	CU_ASSERT_FATAL(rec_class(rec, &class) != 0);
 	rec_class_count_set(rec, 1, "loaded", 1);
 	add_counters(rec);
+	add_events(rec);
 	ASSERT_INT(jfr_export(rec, &options, out), 0);
 	fclose(out);
 	ASSERT_INT(walk((const uint8_t *)bytes, size, &walker), 1);

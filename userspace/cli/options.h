@@ -45,9 +45,10 @@ enum option_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 #define OPTIONS_SITES_MAX	 (1u << 20)
 #define OPTIONS_BLOCKS_MIN	 1024
 #define OPTIONS_BLOCKS_MAX	 (1u << 24)
-#define OPTIONS_EVENTS_DEFAULT                                                   \
-	(LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_GC | \
-	 LIVE_EVENT_SAFEPOINT | LIVE_EVENT_LOCK | LIVE_EVENT_THREAD | LIVE_EVENT_COUNTER)
+#define OPTIONS_EVENTS_DEFAULT                                                           \
+	(LIVE_EVENT_CPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS | LIVE_EVENT_GC |         \
+	 LIVE_EVENT_SAFEPOINT | LIVE_EVENT_LOCK | LIVE_EVENT_THREAD | LIVE_EVENT_ALLOC | \
+	 LIVE_EVENT_COUNTER)
 #define OPTIONS_EVENTS_TEXT 128 /* room for the names of all events */
 
 /* What the user asked for. Strings point into argv. */

@@ -13,7 +13,7 @@
  * always in one chunk: a part is kept until the end of the file. So are the ends of safepoints.
  */
 
-#define SIZES_MAX (4 * REC_MAX_COLLECTIONS)
+#define SIZES_MAX ((size_t)4 * REC_MAX_COLLECTIONS)
 
 /* By the JVM's number, in a JVM; ids of rows in struct map64. */
 static uint64_t key_of(uint32_t jvm, int64_t number)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "jfr/jfr_pools.h"
+#include "jfr/jfr_pools_impl.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,68 +23,28 @@ _Static_assert(REC_MAX_METHODS < UNNAMED_FIRST - 1 && REC_MAX_FRAMES < UNNAMED_F
 #define LINE_NONE	0     /* theirs, too */
 #define LINE_UNKNOWN	(-1)  /* of a Java method: "jfr print" leaves the line out */
 
-enum pool_id {
-	POOL_FRAME_TYPE,
-	POOL_THREAD_STATE,
-	POOL_THREAD,
-	POOL_THREAD_GROUP,
-	POOL_STACK,
-	POOL_STACK_STATE,
-	POOL_METHOD,
-	POOL_SOURCE_FILE,
-	POOL_CLASS,
-	POOL_PACKAGE,
-	POOL_SYMBOL,
-	POOL_LOADER,
-	POOL_NMT_TYPE,
-	POOL_NAME,
-	POOL_GC_NAME,
-	POOL_GC_CAUSE,
-	POOL_GC_WHEN,
-	POOL_VM_OPERATION,
-	POOL_NR,
-};
-
-static const enum jfr_type_id pool_types[POOL_NR] = {
-	[POOL_FRAME_TYPE] = JFR_FRAME_TYPE, [POOL_THREAD_STATE] = JFR_THREAD_STATE,
-	[POOL_THREAD] = JFR_THREAD,	    [POOL_THREAD_GROUP] = JFR_THREAD_GROUP,
-	[POOL_STACK] = JFR_STACK_TRACE,	    [POOL_STACK_STATE] = JFR_STACK_STATE,
-	[POOL_METHOD] = JFR_METHOD,	    [POOL_SOURCE_FILE] = JFR_SOURCE_FILE,
-	[POOL_CLASS] = JFR_CLASS,	    [POOL_PACKAGE] = JFR_PACKAGE,
-	[POOL_SYMBOL] = JFR_SYMBOL,	    [POOL_LOADER] = JFR_CLASS_LOADER,
-	[POOL_NMT_TYPE] = JFR_NMT_TYPE,	    [POOL_NAME] = JFR_NAME,
-	[POOL_GC_NAME] = JFR_GC_NAME,	    [POOL_GC_CAUSE] = JFR_GC_CAUSE,
-	[POOL_GC_WHEN] = JFR_GC_WHEN,	    [POOL_VM_OPERATION] = JFR_VM_OPERATION_TYPE,
-};
-
-/* One pool of the current chunk. */
-struct pool {
-	struct jfr_bytes entries; /* each an id and a value; those not written yet */
-	uint32_t count;
-	uint32_t *chunk_of; /* owned; [id]: the last chunk that has the entry, 0 none */
-	size_t capacity;
-};
-
-/* What a thread was when it got its id. */
-struct thread_id {
-	uint32_t id; /* 0: none yet */
-	uint32_t name;
-	uint32_t group;
-};
-
-struct jfr_pools {
-	struct pool pools[POOL_NR];
-	struct pool unnamed; /* only its chunk_of: methods from UNNAMED_FIRST on */
-	struct intern symbols;
-	struct map64 groups; /* JVM and name to id */
-	uint32_t group_count;
-	struct thread_id *threads; /* owned; [thread id of the recording] */
-	size_t thread_capacity;
-	uint32_t thread_count; /* ids given */
-	uint32_t chunk;	       /* number of the current one, from 1 */
-	struct strbuf text;
-	bool failed;
-};
+const enum jfr_type_id jfr_pool_types[POOL_NR] = { [POOL_FRAME_TYPE] = JFR_FRAME_TYPE,
+						   [POOL_THREAD_STATE] = JFR_THREAD_STATE,
+						   [POOL_THREAD] = JFR_THREAD,
+						   [POOL_THREAD_GROUP] = JFR_THREAD_GROUP,
+						   [POOL_STACK] = JFR_STACK_TRACE,
+						   [POOL_STACK_STATE] = JFR_STACK_STATE,
+						   [POOL_METHOD] = JFR_METHOD,
+						   [POOL_SOURCE_FILE] = JFR_SOURCE_FILE,
+						   [POOL_CLASS] = JFR_CLASS,
+						   [POOL_PACKAGE] = JFR_PACKAGE,
+						   [POOL_SYMBOL] = JFR_SYMBOL,
+						   [POOL_LOADER] = JFR_CLASS_LOADER,
+						   [POOL_NMT_TYPE] = JFR_NMT_TYPE,
+						   [POOL_NAME] = JFR_NAME,
+						   [POOL_GC_NAME] = JFR_GC_NAME,
+						   [POOL_GC_CAUSE] = JFR_GC_CAUSE,
+						   [POOL_GC_WHEN] = JFR_GC_WHEN,
+						   [POOL_VM_OPERATION] = JFR_VM_OPERATION_TYPE,
+						   [POOL_COMPILER] = JFR_COMPILER_TYPE,
+						   [POOL_DEOPT_REASON] = JFR_DEOPTIMIZATION_REASON,
+						   [POOL_DEOPT_ACTION] =
+							   JFR_DEOPTIMIZATION_ACTION };
 
 struct jfr_pools *jfr_pools_new(void)
 {
@@ -147,7 +107,7 @@ static bool is_new(struct jfr_pools *pools, struct pool *pool, uint32_t id)
 }
 
 /* Where the value of a new entry goes; NULL when this chunk has it. */
-static struct jfr_bytes *new_entry(struct jfr_pools *pools, enum pool_id which, uint32_t id)
+struct jfr_bytes *jfr_pools_entry(struct jfr_pools *pools, enum pool_id which, uint32_t id)
 {
 	struct pool *pool = &pools->pools[which];
 
@@ -169,7 +129,7 @@ static uint32_t symbol(struct jfr_pools *pools, const char *text)
 		pools->failed = true;
 		return 0;
 	}
-	entry = new_entry(pools, POOL_SYMBOL, id);
+	entry = jfr_pools_entry(pools, POOL_SYMBOL, id);
 	if (entry)
 		jfr_put_symbol(entry, text);
 	return id;
@@ -179,7 +139,7 @@ static uint32_t symbol(struct jfr_pools *pools, const char *text)
 static uint32_t package(struct jfr_pools *pools, const char *name)
 {
 	uint32_t id = symbol(pools, name);
-	struct jfr_bytes *entry = new_entry(pools, POOL_PACKAGE, id);
+	struct jfr_bytes *entry = jfr_pools_entry(pools, POOL_PACKAGE, id);
 
 	if (entry) {
 		jfr_put_long(entry, id);
@@ -199,7 +159,7 @@ static uint32_t class(struct jfr_pools *pools, const char *name, bool is_java)
 {
 	uint32_t id = symbol(pools, name), package_id = 0;
 	const char *slash = is_java ? strrchr(name, '/') : NULL;
-	struct jfr_bytes *entry = new_entry(pools, POOL_CLASS, id);
+	struct jfr_bytes *entry = jfr_pools_entry(pools, POOL_CLASS, id);
 
 	if (!entry)
 		return id;
@@ -297,13 +257,13 @@ static void put_method(struct jfr_pools *pools, const struct recording *rec,
 static void put_source_file(struct jfr_pools *pools, const char *file, uint32_t method)
 {
 	uint32_t name = symbol(pools, file);
-	struct jfr_bytes *entry = new_entry(pools, POOL_SOURCE_FILE, method);
+	struct jfr_bytes *entry = jfr_pools_entry(pools, POOL_SOURCE_FILE, method);
 
 	if (entry)
 		jfr_put_long(entry, name);
 }
 
-static uint32_t named_method(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
+uint32_t jfr_pools_method(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
 {
 	const struct rec_method *method;
 
@@ -352,7 +312,7 @@ static void put_frame(struct jfr_pools *pools, const struct recording *rec, uint
 	bool is_java = rec_kind_is_java(frame->kind);
 	int32_t line = frame->line >= 0 ? frame->line : is_java ? LINE_UNKNOWN : LINE_NONE;
 
-	jfr_put_long(to, method->name ? named_method(pools, rec, frame->method)
+	jfr_put_long(to, method->name ? jfr_pools_method(pools, rec, frame->method)
 				      : unnamed_method(pools, rec, id));
 	jfr_put_int(to, line);
 	jfr_put_int(to, is_java ? frame->bci : 0);
@@ -362,26 +322,49 @@ static void put_frame(struct jfr_pools *pools, const struct recording *rec, uint
 /* The JDK's constant knows no more than that it is not whole. */
 static void put_broken(struct jfr_pools *pools, uint32_t stack)
 {
-	struct jfr_bytes *entry = new_entry(pools, POOL_STACK_STATE, stack);
+	struct jfr_bytes *entry = jfr_pools_entry(pools, POOL_STACK_STATE, stack);
 
 	if (entry)
 		jfr_put_text(entry, "broken");
 }
 
-uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
+/* The frames from skip on, as a constant of this id. */
+static uint32_t add_stack(struct jfr_pools *pools, const struct recording *rec,
+			  struct rec_stack stack, uint32_t skip, uint32_t id)
 {
-	struct rec_stack stack = rec_stack_get(rec, id);
-	struct jfr_bytes *entry = stack.count ? new_entry(pools, POOL_STACK, id) : NULL;
+	struct jfr_bytes *entry =
+		stack.count > skip ? jfr_pools_entry(pools, POOL_STACK, id) : NULL;
 
 	if (!entry)
-		return stack.count ? id : 0;
+		return stack.count > skip ? id : 0;
 	if (stack.state == REC_STACK_BROKEN)
 		put_broken(pools, id);
 	jfr_put_byte(entry, stack.state != REC_STACK_COMPLETE);
-	jfr_put_long(entry, stack.count);
-	for (uint32_t i = 0; i < stack.count; i++)
+	jfr_put_long(entry, stack.count - skip);
+	for (uint32_t i = skip; i < stack.count; i++)
 		put_frame(pools, rec, stack.frames[i], entry);
 	return id;
+}
+
+uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
+{
+	return add_stack(pools, rec, rec_stack_get(rec, id), 0, id);
+}
+
+/* Ids of stacks that begin further out are behind those of whole ones. */
+#define JAVA_STACKS_FIRST (REC_MAX_STACKS + 1)
+
+uint32_t jfr_pools_java_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
+{
+	struct rec_stack stack = rec_stack_get(rec, id);
+	uint32_t skip = 0;
+
+	while (skip < stack.count &&
+	       !rec_kind_is_java(rec_frame_get(rec, stack.frames[skip])->kind))
+		skip++;
+	if (!skip || skip == stack.count)
+		return jfr_pools_stack(pools, rec, id);
+	return add_stack(pools, rec, stack, skip, JAVA_STACKS_FIRST + id);
 }
 
 /* ---- threads */
@@ -396,7 +379,7 @@ static uint32_t put_group(struct jfr_pools *pools, uint64_t key, const char *nam
 		if (map64_set(&pools->groups, key, id))
 			pools->failed = true;
 	}
-	entry = new_entry(pools, POOL_THREAD_GROUP, id);
+	entry = jfr_pools_entry(pools, POOL_THREAD_GROUP, id);
 	if (entry) {
 		jfr_put_long(entry, parent);
 		jfr_put_text(entry, name);
@@ -429,7 +412,7 @@ static void put_thread(struct jfr_pools *pools, const struct recording *rec,
 	const char *name = rec_text(rec, thread->name);
 	bool is_java = !strcmp(rec_text(rec, thread->group), "java");
 	uint32_t group = group_of(pools, rec, thread);
-	struct jfr_bytes *entry = new_entry(pools, POOL_THREAD, id);
+	struct jfr_bytes *entry = jfr_pools_entry(pools, POOL_THREAD, id);
 
 	if (!entry)
 		return;
@@ -489,53 +472,12 @@ uint32_t jfr_pools_loader(struct jfr_pools *pools, const struct recording *rec, 
 		return 0;
 	type = jfr_pools_class(pools, rec, loader->type);
 	name = symbol(pools, rec_text(rec, loader->name));
-	entry = new_entry(pools, POOL_LOADER, id);
+	entry = jfr_pools_entry(pools, POOL_LOADER, id);
 	if (entry) {
 		jfr_put_long(entry, type);
 		jfr_put_long(entry, name);
 	}
 	return id;
-}
-
-static uint32_t add_name(struct jfr_pools *pools, enum pool_id pool, const char *name)
-{
-	/* A number that no other name has; as a constant it is of its own type. */
-	uint32_t id = intern_add(&pools->symbols, name, strlen(name));
-	struct jfr_bytes *entry = id ? new_entry(pools, pool, id) : NULL;
-
-	pools->failed |= !id;
-	if (entry)
-		jfr_put_text(entry, name);
-	return id;
-}
-
-uint32_t jfr_pools_nmt_type(struct jfr_pools *pools, const char *name)
-{
-	return add_name(pools, POOL_NMT_TYPE, name);
-}
-
-uint32_t jfr_pools_name(struct jfr_pools *pools, const char *name)
-{
-	return *name ? add_name(pools, POOL_NAME, name) : 0;
-}
-
-uint32_t jfr_pools_word(struct jfr_pools *pools, enum jfr_type_id type, const char *text)
-{
-	int pool = 0;
-
-	while (pool < POOL_NR && pool_types[pool] != type)
-		pool++;
-	return *text && pool < POOL_NR ? add_name(pools, (enum pool_id)pool, text) : 0;
-}
-
-/* The ids are the JDK's: async-profiler's reader goes by the number. */
-uint32_t jfr_pools_gc_when(struct jfr_pools *pools, bool after)
-{
-	struct jfr_bytes *entry = new_entry(pools, POOL_GC_WHEN, after);
-
-	if (entry)
-		jfr_put_text(entry, after ? "After GC" : "Before GC");
-	return after;
 }
 
 /* ---- the checkpoint */
@@ -546,12 +488,12 @@ static void put_fixed(struct jfr_pools *pools)
 	struct jfr_bytes *entry;
 
 	for (enum jfr_frame_type type = 0; type < JFR_FRAME_NR; type++) {
-		entry = new_entry(pools, POOL_FRAME_TYPE, type);
+		entry = jfr_pools_entry(pools, POOL_FRAME_TYPE, type);
 		if (entry)
 			jfr_put_text(entry, jfr_frame_type_name(type));
 	}
 	for (enum jfr_thread_state state = 0; state < JFR_STATE_NR; state++) {
-		entry = new_entry(pools, POOL_THREAD_STATE, state);
+		entry = jfr_pools_entry(pools, POOL_THREAD_STATE, state);
 		if (entry)
 			jfr_put_text(entry, jfr_thread_state_name(state));
 	}
@@ -570,7 +512,7 @@ static void put_pools(struct jfr_pools *pools, struct jfr_bytes *bytes)
 
 		if (!pool->count)
 			continue;
-		jfr_put_long(bytes, pool_types[i]);
+		jfr_put_long(bytes, jfr_pool_types[i]);
 		jfr_put_long(bytes, pool->count);
 		jfr_put_bytes(bytes, pool->entries.data, pool->entries.len);
 	}

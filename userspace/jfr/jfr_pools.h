@@ -25,8 +25,17 @@ void jfr_pools_free(struct jfr_pools *pools);
 /* The id of a stack, whose frames become constants with it; 0 for one without frames. */
 uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 
+/*
+ * The same without what is innermost and not Java, where anything is: of events that the JDK has
+ * with stacks of Java frames alone, and that its tools sort by the innermost frame.
+ */
+uint32_t jfr_pools_java_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
+
 /* The id of a thread as it is called now; another name is another id. 0 for none. */
 uint32_t jfr_pools_thread(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
+
+/* The id of a method of the recording. */
+uint32_t jfr_pools_method(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 
 /* The id of a class by its name with dots, a string of the recording; 0 for none. */
 uint32_t jfr_pools_class(struct jfr_pools *pools, const struct recording *rec, uint32_t name);
@@ -45,7 +54,7 @@ uint32_t jfr_pools_name(struct jfr_pools *pools, const char *name);
 
 /*
  * The id of what the JVM has a number and a text for: JFR_GC_NAME, JFR_GC_CAUSE,
- * JFR_VM_OPERATION_TYPE; 0 for "".
+ * JFR_VM_OPERATION_TYPE, JFR_COMPILER_TYPE, JFR_DEOPTIMIZATION_...; 0 for "".
  */
 uint32_t jfr_pools_word(struct jfr_pools *pools, enum jfr_type_id type, const char *text);
 

@@ -93,13 +93,10 @@ void jfr_writer_sample(struct jfr_writer *w, const struct recording *rec,
 
 	if (!w->begun)
 		begin_segment(w, rec);
-	if (sample->key.metric == REC_HEAP_ALLOC) {
-		jfr_put_allocation(w, rec, sample);
+	if (sample->key.metric != REC_CPU) {
+		jfr_put_sample_event(w, rec, sample);
 		return;
 	}
-	/* What is no sample of a CPU has no event here yet. */
-	if (sample->key.metric != REC_CPU)
-		return;
 	event = jfr_reserve(&w->bytes, 2 + 4 * JFR_LONG_MAX);
 	if (!event)
 		return;
@@ -178,6 +175,7 @@ int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_
 	jfr_put_heap(w, rec, end_ns);
 	jfr_put_budgets(w, rec, end_ns);
 	jfr_put_gc(w, rec, end_ns);
+	jfr_put_runtime(w, rec);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	err = put_checkpoint(w, end_ns);
 	if (err || w->failed)

@@ -88,6 +88,7 @@ struct jfr_writer {
 	size_t collection_capacity;
 	size_t gc_phases, safepoints, vm_operations; /* said so far */
 	struct jfr_rows_said vm_counts;
+	size_t thread_events, compilations; /* said so far */
 };
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
@@ -151,6 +152,12 @@ void jfr_put_heap(struct jfr_writer *writer, const struct recording *rec, int64_
 /* What the VM did by itself since then: jfr_write_gc.c. */
 void jfr_put_gc(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
 void jfr_free_gc(struct jfr_writer *writer);
+
+/* A sample that is not of a CPU: jfr_write_events.c. */
+void jfr_put_sample_event(struct jfr_writer *writer, const struct recording *rec,
+			  const struct rec_sample *sample);
+/* Threads that started or ended, and compilations, since the last segment. */
+void jfr_put_runtime(struct jfr_writer *writer, const struct recording *rec);
 
 /* Values over time since the last segment: jfr_write_series.c. */
 void jfr_put_series(struct jfr_writer *writer, const struct recording *rec);

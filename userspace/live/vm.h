@@ -84,7 +84,7 @@ struct vm {
 	int runtime_fd;
 	int heap_controls_fd;
 	int heap_classes_fd;
-	bool goes_on; /* what is told by vm_finish() is not the last */
+	bool goes_on;	      /* what is told by vm_finish() is not the last */
 	uint64_t collections; /* that have ended, of all targets */
 	uint64_t paused_ns;   /* by them */
 	struct vm_target targets[JVS_MAX_TARGETS];
