@@ -34,6 +34,8 @@ public class Waits {
             add(0, System.nanoTime() - before);
             Thread.sleep(20);
         }
+        // Who has just had it would have it again before others are awake.
+        Thread.sleep(1);
     }
 
     static void await() throws InterruptedException {

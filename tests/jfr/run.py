@@ -261,6 +261,8 @@ def filtered(source, folder, *arguments):
     named = [(frame[0], strings[frame[1]] if frame[1] is not None else "") for frame in frames]
     stacks = []
     for profile in document["profiles"]:
+        if profile["metric"] != "cpu":
+            continue
         for row in profile["samples"]:
             stack = [] if row[0] is None else document["stacks"][row[0]]
             stacks.append((row[3], [named[frame] for frame in stack]))

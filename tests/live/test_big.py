@@ -47,7 +47,7 @@ def record_big(run, seconds, flags):
     run.note(str(run.check_invokes(everything)))
 
 
-@test("big", params={"": {"flags": ()}}, quick=("all", [""]))
+@test("big", params={"": {"flags": ()}}, quick=[""])
 def big(run, flags):
     record_big(run, 10, flags)
 

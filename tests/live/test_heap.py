@@ -73,7 +73,7 @@ def check_shares(recording):
     return "A %.1f %% of 75" % share
 
 
-@test("heap allocation", quick=("all", ["G1"]), params={
+@test("heap allocation", quick=["G1"], params={
     name: {"flags": flags} for name, flags in COLLECTORS.items()}, jdks=["G1"])
 def heap(run, flags):
     jvm = run.java("HeapWork", 5, flags=flags, wait=True, hold=1)
@@ -96,7 +96,7 @@ def check_class(row, own, name):
     return abs(off)
 
 
-@test("heap allocation beside JFR", quick=("all", ["G1"]), params={
+@test("heap allocation beside JFR", quick=["G1"], params={
     name: {"flags": flags} for name, flags in COLLECTORS.items()}, modes=("full", "jdks"))
 def beside_jfr(run, flags):
     file = run.for_java("heap-%s-%s.jfr" % (run.jdk.major, flags[0][-5:]))
@@ -112,7 +112,7 @@ def beside_jfr(run, flags):
         sum(rows[name]["tlabs"] for name in INSIDE), worst))
 
 
-@test("heap allocation over the budget", quick=True)
+@test("heap allocation over the budget")
 def over_budget(run):
     """Fewer stacks are taken, and it is said; sums by class and thread stay what they are."""
     jvm = run.java("HeapWork", 8, wait=True, hold=1)

@@ -281,7 +281,7 @@ def disk_becomes_full(run):
         run.note(scope.err[0])
 
 
-@test("jfr keeps the newest", quick=["size"], each_jdk=False,
+@test("jfr keeps the newest", each_jdk=False,
       params={"size": {"option": ("--max-size", "1M"), "durations": ("2 s", "3 s", "4 s", "5 s")},
               "age": {"option": ("--max-age", "2s"), "durations": ("2 s",)}})
 def keeps_newest(run, option, durations):

@@ -45,7 +45,7 @@ FLAGS = {
 }
 
 
-@test("waits for locks", quick=("all", ["G1"]), params={
+@test("waits for locks", quick=["G1"], params={
     name: {"flags": flags} for name, flags in FLAGS.items()}, jdks=["G1"])
 def locks(run, flags):
     jvm = run.java("Waits", 5, flags=flags, wait=True, hold=1)

@@ -559,7 +559,7 @@ def native_bystander(run):
                    for name in sites.methods(site)), "the bystander's allocations")
 
 
-@test("native mappings", quick=["", "by single links"], params=LINKS)
+@test("native mappings", quick=[""], params=LINKS)
 def native_mappings(run, links):
     """What the VM maps, from its start: stacks by who started the threads, and parts of the heap."""
     path = run.output()

@@ -31,7 +31,7 @@ def shares_of(run, flags, seconds=4, hz=997, program="MixShares"):
 
 
 @test("shares", params={label: {"flags": flags} for label, flags in FLAGS.items()},
-      quick=("all", ["", "interpreted"]))
+      quick=("all", [""]))
 def shares(run, flags):
     shares_of(run, flags)
 

@@ -35,7 +35,7 @@ def virtual_threads(run):
     expect(carriers == total(samples), "burn() on threads that are no Java threads")
 
 
-@test("JNI without frame pointers", quick=True,
+@test("JNI without frame pointers", quick=["without unwind tables"],
       params={"with unwind tables": {"library": "frames"},
               "without unwind tables": {"library": "bare"}})
 def jni(run, library):
@@ -80,7 +80,7 @@ def many_threads(run, seconds):
         recording.quality["own_map_bytes"] >> 20))
 
 
-@test("CPU time of threads that end", quick=["1200 ms"], each_jdk=False, params={
+@test("CPU time of threads that end", each_jdk=False, params={
     "1200 ms": {"life_ms": 1200}, "100 ms": {"life_ms": 100}})
 def short_threads(run, life_ms):
     jvm = run.java("ShortThreads", 8, life_ms, wait=True, hold=10)

@@ -279,6 +279,16 @@ static bool is_too_deep(const char *json, size_t len)
 	return false;
 }
 
+/* Strings of the file in its order, whichever part comes to them first: it is written again so. */
+static void keep_order(struct tree *t)
+{
+	for (size_t i = 0; i < tree_length(t->strings); i++) {
+		const char *text = tree_text(tree_at(t->strings, i));
+
+		rec_string(t->rec, text, strlen(text));
+	}
+}
+
 static void read_root(struct tree *t, yajl_val root)
 {
 	const char *schema = tree_text(tree_get(root, "schema"));
@@ -294,6 +304,7 @@ static void read_root(struct tree *t, yajl_val root)
 		return;
 	}
 	t->strings = tree_get(root, "strings");
+	keep_order(t);
 	read_meta(t, root);
 	read_jvms(t, root);
 	read_quality(t, root);
