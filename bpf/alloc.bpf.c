@@ -30,6 +30,9 @@ struct heap_thread {
 	__u64 outside;	   /* of which outside since its last buffer began */
 	__u64 tlab;	   /* the size of that */
 	__u64 counted;	   /* allocated is by the VM */
+	__u64 klass;	   /* of the object that began its buffer */
+	__u64 symbol;
+	__u64 stack;
 	struct jvs_heap_allocation record;
 };
 
@@ -183,13 +186,21 @@ static __attribute__((noinline)) int tell_name(const struct jvs_heap_class_key *
 
 /* ---- hits */
 
+static __always_inline void send(const struct jvs_vm_call *call, struct heap_thread *thread)
+{
+	jvs_vm_fill(&thread->record.event, JVS_EVENT_HEAP_ALLOCATION, call);
+	jvs_vm_send(&thread->record, JVS_VM_ALLOC);
+}
+
 /* Books a hit. Returns whether the class's next one is to be told, which is this. */
 static __always_inline bool book(struct jvs_heap_class *class,
 				 const struct jvs_heap_allocation *hit, __u64 interval)
 {
 	__s64 left;
 
-	if (hit->tlab) {
+	if (!hit->size) {
+		__sync_fetch_and_add(&class->inside_bytes, hit->bytes);
+	} else if (hit->tlab) {
 		__sync_fetch_and_add(&class->tlabs, 1);
 		__sync_fetch_and_add(&class->tlab_bytes, hit->tlab);
 		__sync_fetch_and_add(&class->inside_bytes, hit->bytes);
@@ -226,6 +237,9 @@ static __always_inline void read_hit(const struct jvs_vm_call *call,
 	hit->tlab = inside ? call->args[2] : 0;
 	hit->size = inside ? call->args[3] : call->args[2];
 	if (inside) {
+		thread->klass = hit->klass;
+		thread->symbol = hit->symbol;
+		thread->stack = 0;
 		hit->bytes = inside_bytes(thread, java_thread, allocated, control->thread_allocated,
 					  hit);
 		return;
@@ -233,6 +247,33 @@ static __always_inline void read_hit(const struct jvs_vm_call *call,
 	hit->bytes = hit->size;
 	thread->counted = control->thread_allocated;
 	note_outside(thread, java_thread, allocated, hit->size);
+}
+
+/* What a thread that ends has in its last buffer. Returns whether it is anything. */
+static __always_inline bool read_end(const struct jvs_vm_call *call,
+				     const struct jvs_heap_control *control,
+				     struct heap_thread *thread)
+{
+	struct jvs_heap_allocation *hit = &thread->record;
+	__u64 java_thread = call->args[0], start = 0, top = 0, sum;
+
+	if (thread->java_thread != java_thread || !thread->klass || !thread->counted ||
+	    !control->tlab_top)
+		return false;
+	if (bpf_probe_read_user(&start, sizeof(start),
+				(const void *)(java_thread + control->tlab_start)) ||
+	    bpf_probe_read_user(&top, sizeof(top), (const void *)(java_thread + control->tlab_top)))
+		return false;
+	sum = allocated_by(control, java_thread) + (top > start ? top - start : 0);
+	if (sum <= thread->allocated + thread->outside)
+		return false;
+	hit->klass = thread->klass;
+	hit->symbol = thread->symbol;
+	hit->size = 0;
+	hit->tlab = 0;
+	hit->bytes = sum - thread->allocated - thread->outside;
+	thread->java_thread = 0;
+	return true;
 }
 
 __attribute__((noinline)) int jvs_vm_alloc(struct jvs_vm_call *call)
@@ -253,7 +294,10 @@ __attribute__((noinline)) int jvs_vm_alloc(struct jvs_vm_call *call)
 		count(call, JVS_VM_COUNT_NO_STATE);
 		return JVS_VM_NOTHING;
 	}
-	read_hit(call, control, thread);
+	if (call->site != JVS_VM_ALLOC_END)
+		read_hit(call, control, thread);
+	else if (!read_end(call, control, thread))
+		return JVS_VM_NOTHING;
 	key.klass = thread->record.klass;
 	key.symbol = thread->record.symbol;
 	key.target = call->target;
@@ -270,7 +314,11 @@ __attribute__((noinline)) int jvs_vm_alloc(struct jvs_vm_call *call)
 		return JVS_VM_NOTHING;
 	thread->record.hits = __sync_lock_test_and_set(&class->pending, 0);
 	thread->record.bytes = __sync_lock_test_and_set(&class->pending_bytes, 0);
-	return JVS_VM_STACK;
+	if (call->site != JVS_VM_ALLOC_END)
+		return JVS_VM_STACK;
+	thread->record.stack = thread->stack;
+	send(call, thread);
+	return JVS_VM_NOTHING;
 }
 
 __attribute__((noinline)) int jvs_vm_alloc_stack(struct jvs_vm_call *call)
@@ -283,7 +331,8 @@ __attribute__((noinline)) int jvs_vm_alloc_stack(struct jvs_vm_call *call)
 	if (!thread)
 		return JVS_VM_NOTHING;
 	thread->record.stack = call->stack;
-	jvs_vm_fill(&thread->record.event, JVS_EVENT_HEAP_ALLOCATION, call);
-	jvs_vm_send(&thread->record, JVS_VM_ALLOC);
+	if (thread->record.tlab)
+		thread->stack = call->stack;
+	send(call, thread);
 	return JVS_VM_NOTHING;
 }

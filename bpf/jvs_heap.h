@@ -10,7 +10,8 @@
  * Threads allocate in buffers of their own (TLABs), and tell the VM only when they need another
  * one, or have allocated outside of theirs. The object that needs another buffer is a sample of all
  * that the thread has allocated since the last such object, and stands for its bytes, which the VM
- * counts; what is allocated outside is seen one by one.
+ * counts; what is allocated outside is seen one by one. What is in a thread's last buffer is told
+ * when the thread ends, for the object that began it.
  *
  * The kernel sums this by class. Some of it goes through the ring with thread and stack: all, or,
  * when that would cost too much, one of so many bytes of each class, which then stands for all that
@@ -53,8 +54,10 @@ struct jvs_heap_control {
 	__u32 klass_name;	/* the three below are not known while it is 0 */
 	__u32 symbol_body;
 	__u32 symbol_length; /* an offset; the length has 16 bits */
+	__u32 tlab_start;    /* of a Thread: its buffer, and how far it is used; 0: not known */
+	__u32 tlab_top;
 };
-_Static_assert(sizeof(struct jvs_heap_control) == 24, "no holes");
+_Static_assert(sizeof(struct jvs_heap_control) == 32, "no holes");
 
 /* JVS_EVENT_HEAP_CLASS: a class, before the first record of an object of it. */
 struct jvs_heap_name {
@@ -73,7 +76,7 @@ struct jvs_heap_allocation {
 	__u64 klass;
 	__u64 symbol;
 	__u64 stack; /* hash; 0: it could not be taken */
-	__u64 size;  /* of the object */
+	__u64 size;  /* of the object; 0: of no other than the last, its thread has ended */
 	__u64 tlab;  /* of the buffer it is the first of; 0: it is in none */
 	__u64 bytes; /* of the class that it stands for */
 	__u64 hits;  /* the same, of the class's hits */

@@ -60,6 +60,7 @@ enum jvs_vm_site {
 	JVS_VM_ALLOC_TLAB = JVS_VM_SITE(ALLOC, 0),
 	/* send_allocation_outside_tlab(klass, object, size, thread) */
 	JVS_VM_ALLOC_OUTSIDE = JVS_VM_SITE(ALLOC, 1),
+	JVS_VM_ALLOC_END = JVS_VM_SITE(ALLOC, 2), /* JavaThread::exit(...) */
 };
 
 /* Cookie of a probe: the place, and for a USDT probe the number of its first argument's register.

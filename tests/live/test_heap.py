@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocation in the Java heap: by class, site and thread, beside the JVM's own recording."""
-from harness import expect
+import re
+import subprocess
+
+from harness import expect, percent
+from recording import Recording
 from suite import test
 
 COLLECTORS = {
@@ -85,6 +89,28 @@ def heap(run, flags):
     run.note("%s, %s" % (check_shares(recording), check_threads(recording, truth)))
 
 
+def converted(run, path):
+    to = run.output()
+    scope = run.scope("convert", path, "-o", to)
+    expect(scope.wait(60) == 0, " | ".join(scope.err))
+    return Recording(to)
+
+
+def label_sums(recording):
+    sums = {}
+    for sample in recording.samples("heap_alloc"):
+        sums[sample.label] = sums.get(sample.label, 0) + sample.value
+    return sums
+
+
+def check_own_file(run, file, own):
+    """The JVM's own recording as we read it: TLABs for their size, objects outside for theirs."""
+    sums = label_sums(converted(run, file))
+    wanted = {name: values[1] + values[3] for name, values in own.items()}
+    found = {name: sums.get(name, 0) for name in wanted}
+    expect(found == wanted, "the JVM's own file is read as %s, and has %s" % (found, wanted))
+
+
 def check_class(row, own, name):
     """One class in both recordings: buffers and their bytes, objects outside and theirs."""
     tlabs, tlab_bytes, outside, outside_bytes = own
@@ -100,13 +126,14 @@ def check_class(row, own, name):
     name: {"flags": flags} for name, flags in COLLECTORS.items()}, modes=("full", "jdks"))
 def beside_jfr(run, flags):
     file = run.for_java("heap-%s-%s.jfr" % (run.jdk.major, flags[0][-5:]))
-    jvm = run.java("HeapWork", 5, file, flags=flags, wait=True, hold=1)
+    jvm = run.java("HeapWork", 5, run.jdk.inside(file), flags=flags, wait=True, hold=1)
     recording, truth = run.record_all(jvm, "-e", "alloc", "--max-overhead", "none")
     rows = by_class(recording)
     missing = [name for name in truth["objects"] if name not in truth["jfr"]]
     expect(not missing, "the JVM's own recording has no %s" % missing)
     worst = max(check_class(rows[name], own, name) for name, own in truth["jfr"].items())
     check_sums(recording)
+    check_own_file(run, file, truth["jfr"])
     file.unlink()
     run.note("%d TLABs, classes within %.2f %% of JFR" % (
         sum(rows[name]["tlabs"] for name in INSIDE), worst))
@@ -132,3 +159,49 @@ def over_budget(run):
     run.note("%s at %.2f %%, %.1f %% of %d bytes with a stack, %.1f %% off the truth" % (
         budget["state"], budget["total_cost_pct"], 100 * told / all_bytes, all_bytes,
         percent_off(all_bytes, truth_bytes)))
+
+
+# View of jfr and words that are in it, in order.
+VIEWS = {
+    "allocation-by-class": r"HeapWork\$A +\d.*HeapWork\$B ",
+    "allocation-by-site": r"HeapWork\$Work\.makeA.*HeapWork\$Work\.makeB",
+    "allocation-by-thread": r"work-[12] .*work-[12] ",
+    "tlabs": r"Inside TLAB Count: [\d,]+.*Outside TLAB Count: [\d,]+",
+}
+
+
+def views(run, path):
+    """What jfr view of JDK 25 says; nothing when the JDK has no such tool."""
+    for name, pattern in VIEWS.items() if run.jdk.major >= 21 else ():
+        done = subprocess.run([run.jdk.home / "bin" / "jfr", "view", name, path],
+                              capture_output=True, text=True, check=True, timeout=60)
+        expect(re.search(pattern, done.stdout, re.DOTALL), "jfr view %s: %s" % (name, done.stdout))
+
+
+@test("heap allocation in JFR", quick=("all", [""]))
+def in_jfr(run):
+    """A JVM that records nothing itself: its file has what the JSON has, and fills the views."""
+    jvm = run.java("HeapWork", 4, wait=True, hold=1)
+    path = run.output(".jfr")
+    recording, _ = run.record_all(jvm, "-e", "alloc", "--max-overhead", "none", "-f", path)
+    read = converted(run, path)
+    expect(label_sums(read) == label_sums(recording), "JFR has %s, JSON %s" % (
+        label_sums(read), label_sums(recording)))
+    expect(sorted(map(str, read.raw["heap"]["by_class"])) ==
+           sorted(map(str, recording.raw["heap"]["by_class"])), "classes differ")
+    views(run, path)
+    told = sum(s.value for s in recording.samples("heap_alloc") if s.frames)
+    run.note("%.2f %% with a stack" % percent(told, sum(label_sums(recording).values())))
+
+
+@test("heap allocation of short threads", quick=True, jdks=[""])
+def short_threads(run):
+    """A thread that ends has what is in its only buffer, with the stack that began it."""
+    jvm = run.java("HeapThreads", 800, wait=True, hold=1)
+    recording, truth = run.record_all(jvm, "-e", "alloc", "--max-overhead", "none")
+    check_sums(recording)
+    samples = [s for s in recording.samples("heap_alloc") if s.has("HeapThreads.work")]
+    seen = sum(s.value for s in samples)
+    off = percent_off(seen, truth["bytes"])
+    expect(abs(off) <= 5, "%d bytes, %d in truth" % (seen, truth["bytes"]))
+    run.note("%.1f %% off the truth of %d bytes" % (off, truth["bytes"]))

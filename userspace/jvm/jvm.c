@@ -282,9 +282,17 @@ void jvm_arguments(const struct target *t, const struct jvm *jvm, char *to, size
 	launch_arguments(t, jvm ? &jvm->hotspot : NULL, to, size);
 }
 
-uint32_t jvm_thread_allocated(const struct jvm *jvm)
+struct jvm_thread_heap jvm_thread_heap(const struct jvm *jvm)
 {
-	return (uint32_t)jvm->hotspot.field.thread_allocated.at;
+	const struct fields *f = &jvm->hotspot.field;
+	struct jvm_thread_heap heap = { .allocated = (uint32_t)f->thread_allocated.at };
+
+	if (!field_exists(f->thread_tlab) || !field_exists(f->tlab_start) ||
+	    !field_exists(f->tlab_top))
+		return heap;
+	heap.tlab_start = (uint32_t)(f->thread_tlab.at + f->tlab_start.at);
+	heap.tlab_top = (uint32_t)(f->thread_tlab.at + f->tlab_top.at);
+	return heap;
 }
 
 int jvm_class_layout(const struct jvm *jvm, struct jvs_class_layout *out)

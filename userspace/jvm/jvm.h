@@ -169,8 +169,13 @@ int jvm_describe(struct jvm *jvm, const struct jvs_frame *frame, bool leaf,
 void jvm_number_methods(struct jvm *jvm, const struct jvs_frame *const *frames, size_t count,
 			uint32_t *numbers);
 
-/* Where a Thread has the sum of what it has allocated in the Java heap; 0: not known. */
-uint32_t jvm_thread_allocated(const struct jvm *jvm);
+/* Of a Thread: offsets of what it has allocated in the Java heap. 0: not known. */
+struct jvm_thread_heap {
+	uint32_t allocated;  /* the sum, without its buffer */
+	uint32_t tlab_start; /* its buffer, and how far it is used */
+	uint32_t tlab_top;
+};
+struct jvm_thread_heap jvm_thread_heap(const struct jvm *jvm);
 
 /* What is needed to read classes and their loaders: see loader.h. */
 int jvm_class_layout(const struct jvm *jvm, struct jvs_class_layout *out);

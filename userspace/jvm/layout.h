@@ -122,6 +122,9 @@ struct fields {
 	struct field thread_state;
 	struct field thread_saved_pc;
 	struct field thread_allocated; /* bytes in the Java heap */
+	struct field thread_tlab;
+	struct field tlab_start;
+	struct field tlab_top;
 	struct field thread_os_thread;
 	struct field os_thread_id;
 	struct field anchor_sp;

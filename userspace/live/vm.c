@@ -84,6 +84,7 @@ static const struct probe alloc_probes[] = {
 	  JVS_VM_ALLOC_OUTSIDE },
 	{ "_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
 	  PROBE_ENTRY, JVS_VM_ALLOC_OUTSIDE },
+	{ "_ZN10JavaThread4exitEbNS_8ExitTypeE", PROBE_ENTRY, JVS_VM_ALLOC_END },
 };
 
 #define PROBES(table) (table), sizeof(table) / sizeof((table)[0])

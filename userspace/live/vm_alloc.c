@@ -94,11 +94,15 @@ static void look_for_layout(const struct vm *vm, const struct process *p)
 {
 	struct vm_heap *heap = vm->targets[p->index].heap;
 	struct jvs_heap_control *control = &heap->shown;
+	struct jvm_thread_heap thread;
 
 	if (heap->layout.ready || !p->jvm)
 		return;
 	jvm_class_layout(p->jvm, &heap->layout);
-	control->thread_allocated = jvm_thread_allocated(p->jvm);
+	thread = jvm_thread_heap(p->jvm);
+	control->thread_allocated = thread.allocated;
+	control->tlab_start = thread.tlab_start;
+	control->tlab_top = thread.tlab_top;
 	if (!heap->layout.ready)
 		return;
 	control->klass_name = heap->layout.klass_name;
