@@ -3,6 +3,7 @@
 Collections, safepoints and VM operations beside the JVM's own recorder, which runs on the same JVM
 at the same time, and beside its log of collections.
 """
+import os
 import re
 import signal
 import subprocess
@@ -34,7 +35,10 @@ EDGE_NS = 50_000_000
 
 def settings(run):
     """A file of the profile settings with all of the events that are compared."""
-    profile = next(run.jdk.home.glob("**/jfr/profile.jfc")).read_text(encoding="utf-8")
+    path = run.jdk.home / "lib" / "jfr" / "profile.jfc"
+    if run.jdk.root and path.is_symlink():
+        path = run.jdk.root / os.readlink(path).lstrip("/")
+    profile = path.read_text(encoding="utf-8")
     for name in ALL_OF:
         profile = re.sub(r'<event name="jdk\.%s">.*?</event>' % name, "", profile, flags=re.DOTALL)
     every = "\n".join(EVERY % name for name in ALL_OF)
