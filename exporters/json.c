@@ -12,6 +12,7 @@
 #include "exporters/json_ledger.h"
 #include "exporters/json_native.h"
 #include "exporters/json_runtime.h"
+#include "exporters/json_settings.h"
 #include "exporters/json_stream.h"
 #include "model/native.h"
 
@@ -529,6 +530,7 @@ static void write_document(struct document *doc)
 	json_key_text(&doc->json, "schema", "jvmscope/1");
 	write_meta(doc);
 	write_jvms(doc);
+	json_settings(&doc->json, doc->rec);
 	write_quality(doc);
 	write_strings(doc);
 	write_frames(doc);

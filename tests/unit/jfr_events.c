@@ -10,6 +10,7 @@
 #include "model/classes.h"
 #include "model/runtime.h"
 #include "model/series.h"
+#include "model/settings.h"
 #include "unit/jfr_walk.h"
 
 static void every_name_is_there_once(void)
@@ -154,9 +155,19 @@ static void see_type(void *ctx, const struct walked_event *event)
 static void add_counters(struct recording *rec)
 {
 	static const char *const of_jvm[] = {
-		REC_SERIES_AT,	       "rss_bytes",	  "cpu_user_ns_total",
-		"cpu_system_ns_total", "threads_live",	  "classes_loaded_total",
-		"compilations_total",  "heap_used_bytes", "heap_eden_used_bytes",
+		REC_SERIES_AT,
+		"rss_bytes",
+		"cpu_user_ns_total",
+		"cpu_system_ns_total",
+		"threads_live",
+		"classes_loaded_total",
+		"cgroup_version",
+		"cgroup_cpu_ns_total",
+		"cgroup_cpu_periods_total",
+		"cgroup_memory_refused_total",
+		"compilations_total",
+		"heap_used_bytes",
+		"heap_eden_used_bytes",
 	};
 	static const char *const of_machine[] = {
 		REC_MACHINE_SERIES_AT,	"machine_cpu_ns_total", "machine_context_switches_total",
@@ -197,6 +208,22 @@ static void add_events(struct recording *rec)
 	rec_compilation(rec, &compilation);
 }
 
+static void add_settings(struct recording *rec)
+{
+	const struct rec_setting flag = { .jvm = 1,
+					  .kind = REC_SETTING_FLAG,
+					  .type = REC_SETTING_UNSIGNED_LONG,
+					  .name = rec_string(rec, "MaxHeapSize", 11),
+					  .value = rec_string(rec, "4096", 4) };
+	const struct rec_setting other = { .jvm = 1,
+					   .kind = REC_SETTING_FLAG,
+					   .type = REC_SETTING_BOOL,
+					   .name = rec_string(rec, "UseTLAB", 7) };
+
+	rec_setting_set(rec, &flag);
+	rec_setting_set(rec, &other);
+}
+
 /* The events that a recording with one of everything has. */
 static void find_written(bool written[JFR_DECLARED_FIRST])
 {
@@ -231,6 +258,7 @@ static void find_written(bool written[JFR_DECLARED_FIRST])
 	rec_class_count_set(rec, 1, "loaded", 1);
 	add_counters(rec);
 	add_events(rec);
+	add_settings(rec);
 	ASSERT_INT(jfr_export(rec, &options, out), 0);
 	fclose(out);
 	ASSERT_INT(walk((const uint8_t *)bytes, size, &walker), 1);

@@ -6,6 +6,7 @@
 #include "model/ledger.h"
 #include "model/native_calls.h"
 #include "model/series.h"
+#include "model/settings.h"
 
 /* The part of rec_lines.h for native memory, its budget and ledgers. */
 
@@ -200,6 +201,21 @@ static inline void rec_lines_of_budgets(const struct recording *rec, struct rec_
 	rec_print_change(rec, &change[i], out);
 }
 
+static inline void rec_lines_of_settings(const struct recording *rec, struct rec_lines *to)
+{
+	for (uint32_t id = 1; id <= rec_setting_count(rec); id++)
+		REC_LINE(to, out)
+		{
+			const struct rec_setting *setting = rec_setting_get(rec, id);
+
+			fprintf(out, "setting %s %s [%s] [%s]",
+				rec_setting_kind_name((enum rec_setting_kind)setting->kind),
+				rec_setting_type_name((enum rec_setting_type)setting->type),
+				rec_text(rec, setting->value), rec_text(rec, setting->origin));
+			rec_print_key(rec, setting->jvm, setting->name, out);
+		}
+}
+
 static inline void rec_lines_of_series(const struct recording *rec, struct rec_lines *to)
 {
 	size_t count;
@@ -241,6 +257,7 @@ static inline void rec_lines_of_memory(const struct recording *rec, struct rec_l
 	rec_lines_of_heap(rec, to);
 	rec_lines_of_budgets(rec, to);
 	rec_lines_of_series(rec, to);
+	rec_lines_of_settings(rec, to);
 	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec); jvm++) {
 		rec_lines_of_ledger(rec, rec_ledger_first(rec, jvm), "start", to);
 		rec_lines_of_ledger(rec, rec_ledger_last(rec, jvm), "end", to);

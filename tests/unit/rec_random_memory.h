@@ -8,6 +8,7 @@
 #include "model/ledger.h"
 #include "model/native_calls.h"
 #include "model/series.h"
+#include "model/settings.h"
 
 /* The part of rec_random.h for native memory, its budget and ledgers. Before it: random_below(). */
 
@@ -259,6 +260,27 @@ static inline void random_series(struct rec_random *r, uint32_t jvm)
 	}
 }
 
+static inline void random_settings(struct rec_random *r, uint32_t jvm)
+{
+	static const char *const names[] = { "MaxHeapSize", "UseG1GC", "java.home", "x" };
+	static const char *const values[] = { "", "true", "-5", "18446744073709551615", "0.5" };
+	static const char *const origins[] = { "", "Default", "Command line" };
+
+	for (uint32_t i = random_below(r, 6); i; i--) {
+		const struct rec_setting setting = {
+			.jvm = jvm,
+			.kind = random_below(r, REC_SETTING_FACT + 1),
+			.type = random_below(r, REC_SETTING_TYPES),
+			.name = random_text(r, RANDOM_OF(r, names)),
+			.value = random_text(r, RANDOM_OF(r, values)),
+			.origin = random_text(r, RANDOM_OF(r, origins)),
+		};
+
+		if (setting.name)
+			rec_setting_set(r->rec, &setting);
+	}
+}
+
 static inline void random_memory(struct rec_random *r, uint32_t jvm)
 {
 	static const char *const counts[] = { "entries", "returns", "failed", "ring_full" };
@@ -277,6 +299,7 @@ static inline void random_memory(struct rec_random *r, uint32_t jvm)
 	}
 	random_ledgers(r, jvm);
 	random_series(r, jvm);
+	random_settings(r, jvm);
 }
 
 #endif

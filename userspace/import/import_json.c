@@ -307,6 +307,7 @@ static void read_root(struct tree *t, yajl_val root)
 	keep_order(t);
 	read_meta(t, root);
 	read_jvms(t, root);
+	import_json_settings(t, tree_get(root, "settings"));
 	read_quality(t, root);
 	read_frames(t, root);
 	read_stacks(t, root);

@@ -62,6 +62,7 @@ void import_json_native(struct tree *t, yajl_val native);
 void import_json_ledgers(struct tree *t, yajl_val native);
 void import_json_timeline(struct tree *t, yajl_val timeline);
 void import_json_heap(struct tree *t, yajl_val heap);
+void import_json_settings(struct tree *t, yajl_val settings);
 void import_json_budget(struct tree *t, yajl_val budget);
 void import_json_gc(struct tree *t, yajl_val gc);
 

@@ -162,12 +162,25 @@ enum jfr_type_id {
 	/* Annotations: only the writer of metadata knows them. */
 	JFR_ANNOTATION_FIRST = 192,
 
-	/* Events of the JDK that are written once a second at most. */
-	JFR_RARE_FIRST = 224,
+	/* Events of the JDK that are written once a second at most, and one of ours. */
+	JFR_RARE_FIRST = 216,
 	JFR_COMPILER_STATISTICS = JFR_RARE_FIRST,
 	JFR_GC_HEAP_MEMORY_USAGE,
 	JFR_GC_HEAP_MEMORY_POOL_USAGE,
 	JFR_SWAP_SPACE,
+	JFR_BOOLEAN_FLAG,
+	JFR_INT_FLAG,
+	JFR_UNSIGNED_INT_FLAG,
+	JFR_LONG_FLAG,
+	JFR_UNSIGNED_LONG_FLAG,
+	JFR_DOUBLE_FLAG,
+	JFR_STRING_FLAG,
+	JFR_COMPILER_CONFIGURATION,
+	JFR_CODE_CACHE_CONFIGURATION,
+	JFR_GC_TLAB_CONFIGURATION,
+	JFR_GC_SURVIVOR_CONFIGURATION,
+	JFR_YOUNG_GENERATION_CONFIGURATION,
+	JFR_SETTING, /* ours */
 	JFR_RARE_END,
 
 	/* What the VM does by itself, which is seldom: model/gc.h. */
@@ -194,7 +207,7 @@ enum jfr_type_id {
 
 	/* Events of the JDK that are declared only, in the order of their table. */
 	JFR_DECLARED_FIRST = 256,
-	JFR_DECLARED_END = JFR_DECLARED_FIRST + 45,
+	JFR_DECLARED_END = JFR_DECLARED_FIRST + 37,
 };
 
 /* What a number means, as annotations of its field say. */

@@ -11,12 +11,6 @@ static const struct jfr_field allocation_requiring_gc[] = {
 	{ "size", NULL, JFR_LONG, JFR_UNIT_BYTES },
 };
 
-static const struct jfr_field boolean_flag[] = {
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "value", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
-	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
-};
-
 static const struct jfr_field boolean_flag_changed[] = {
 	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
 	{ "oldValue", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
@@ -36,12 +30,6 @@ static const struct jfr_field cpu_time_stamp_counter[] = {
 	{ "fastTimeFrequency", NULL, JFR_LONG, JFR_UNIT_HZ },
 };
 
-static const struct jfr_field compiler_configuration[] = {
-	{ "threadCount", NULL, JFR_INT, JFR_UNIT_NONE },
-	{ "tieredCompilation", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
-	{ "dynamicCompilerThreadCount", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
-};
-
 static const struct jfr_field container_io_usage[] = {
 	{ "serviceRequests", NULL, JFR_LONG, JFR_UNIT_NONE },
 	{ "dataTransferred", NULL, JFR_LONG, JFR_UNIT_BYTES },
@@ -51,12 +39,6 @@ static const struct jfr_field deprecated_invocation[] = {
 	{ "method", NULL, JFR_METHOD, JFR_UNIT_NONE },
 	{ "invocationTime", NULL, JFR_LONG, JFR_UNIT_TICKS_AT },
 	{ "forRemoval", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field double_flag[] = {
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "value", NULL, JFR_DOUBLE, JFR_UNIT_NONE },
-	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
 };
 
 static const struct jfr_field double_flag_changed[] = {
@@ -108,12 +90,6 @@ static const struct jfr_field initial_environment_variable[] = {
 	{ "value", NULL, JFR_STRING, JFR_UNIT_NONE },
 };
 
-static const struct jfr_field int_flag[] = {
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "value", NULL, JFR_INT, JFR_UNIT_NONE },
-	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
-};
-
 static const struct jfr_field int_flag_changed[] = {
 	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
 	{ "oldValue", NULL, JFR_INT, JFR_UNIT_NONE },
@@ -125,12 +101,6 @@ static const struct jfr_field java_monitor_inflate[] = {
 	{ "monitorClass", NULL, JFR_CLASS, JFR_UNIT_NONE },
 	{ "address", NULL, JFR_LONG, JFR_UNIT_ADDRESS },
 	{ "cause", NULL, JFR_INFLATE_CAUSE, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field long_flag[] = {
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "value", NULL, JFR_LONG, JFR_UNIT_NONE },
-	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
 };
 
 static const struct jfr_field long_flag_changed[] = {
@@ -231,12 +201,6 @@ static const struct jfr_field socket_write[] = {
 	{ "bytesWritten", NULL, JFR_LONG, JFR_UNIT_BYTES },
 };
 
-static const struct jfr_field string_flag[] = {
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "value", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
-};
-
 static const struct jfr_field string_flag_changed[] = {
 	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
 	{ "oldValue", NULL, JFR_STRING, JFR_UNIT_NONE },
@@ -254,22 +218,10 @@ static const struct jfr_field thread_allocation_statistics[] = {
 	{ "thread", NULL, JFR_THREAD, JFR_UNIT_NONE },
 };
 
-static const struct jfr_field unsigned_int_flag[] = {
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "value", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
-};
-
 static const struct jfr_field unsigned_int_flag_changed[] = {
 	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
 	{ "oldValue", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
 	{ "newValue", NULL, JFR_INT, JFR_UNIT_UNSIGNED },
-	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field unsigned_long_flag[] = {
-	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "value", NULL, JFR_LONG, JFR_UNIT_UNSIGNED },
 	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
 };
 
@@ -290,20 +242,16 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	{ "jdk.AllocationRequiringGC", "Allocation Requiring GC",
 	  "Java Virtual Machine/GC/Detailed", JFR_EVENT_THREAD | JFR_EVENT_STACK,
 	  FIELDS(allocation_requiring_gc) },
-	{ "jdk.BooleanFlag", "Boolean Flag", "Java Virtual Machine/Flag", 0, FIELDS(boolean_flag) },
 	{ "jdk.BooleanFlagChanged", "Boolean Flag Changed", "Java Virtual Machine/Flag", 0,
 	  FIELDS(boolean_flag_changed) },
 	{ "jdk.CPUTimeSamplesLost", "CPU Time Samples Lost", "Java Virtual Machine/Profiling", 0,
 	  FIELDS(cpu_time_samples_lost) },
 	{ "jdk.CPUTimeStampCounter", "CPU Time Stamp Counter", "Operating System/Processor", 0,
 	  FIELDS(cpu_time_stamp_counter) },
-	{ "jdk.CompilerConfiguration", "Compiler Configuration", "Java Virtual Machine/Compiler", 0,
-	  FIELDS(compiler_configuration) },
 	{ "jdk.ContainerIOUsage", "Container IO Usage", "Operating System/File System", 0,
 	  FIELDS(container_io_usage) },
 	{ "jdk.DeprecatedInvocation", "Deprecated Method Invocation", "Java Application/Statistics",
 	  JFR_EVENT_STACK, FIELDS(deprecated_invocation) },
-	{ "jdk.DoubleFlag", "Double Flag", "Java Virtual Machine/Flag", 0, FIELDS(double_flag) },
 	{ "jdk.DoubleFlagChanged", "Double Flag Changed", "Java Virtual Machine/Flag", 0,
 	  FIELDS(double_flag_changed) },
 	{ "jdk.FileRead", "File Read", "Java Application",
@@ -320,12 +268,10 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	  "Java Virtual Machine/GC/Reference", 0, FIELDS(gc_reference_statistics) },
 	{ "jdk.InitialEnvironmentVariable", "Initial Environment Variable", "Operating System", 0,
 	  FIELDS(initial_environment_variable) },
-	{ "jdk.IntFlag", "Int Flag", "Java Virtual Machine/Flag", 0, FIELDS(int_flag) },
 	{ "jdk.IntFlagChanged", "Int Flag Changed", "Java Virtual Machine/Flag", 0,
 	  FIELDS(int_flag_changed) },
 	{ "jdk.JavaMonitorInflate", "Java Monitor Inflated", "Java Application",
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(java_monitor_inflate) },
-	{ "jdk.LongFlag", "Long Flag", "Java Virtual Machine/Flag", 0, FIELDS(long_flag) },
 	{ "jdk.LongFlagChanged", "Long Flag Changed", "Java Virtual Machine/Flag", 0,
 	  FIELDS(long_flag_changed) },
 	{ "jdk.MethodTiming", "Method Timing", "Java Virtual Machine/Method Tracing", 0,
@@ -356,18 +302,13 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(socket_read) },
 	{ "jdk.SocketWrite", "Socket Write", "Java Application",
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(socket_write) },
-	{ "jdk.StringFlag", "String Flag", "Java Virtual Machine/Flag", 0, FIELDS(string_flag) },
 	{ "jdk.StringFlagChanged", "String Flag Changed", "Java Virtual Machine/Flag", 0,
 	  FIELDS(string_flag_changed) },
 	{ "jdk.SystemProcess", "System Process", "Operating System", 0, FIELDS(system_process) },
 	{ "jdk.ThreadAllocationStatistics", "Thread Allocation Statistics",
 	  "Java Application/Statistics", 0, FIELDS(thread_allocation_statistics) },
-	{ "jdk.UnsignedIntFlag", "Unsigned Int Flag", "Java Virtual Machine/Flag", 0,
-	  FIELDS(unsigned_int_flag) },
 	{ "jdk.UnsignedIntFlagChanged", "Unsigned Int Flag Changed", "Java Virtual Machine/Flag", 0,
 	  FIELDS(unsigned_int_flag_changed) },
-	{ "jdk.UnsignedLongFlag", "Unsigned Long Flag", "Java Virtual Machine/Flag", 0,
-	  FIELDS(unsigned_long_flag) },
 	{ "jdk.UnsignedLongFlagChanged", "Unsigned Long Flag Changed", "Java Virtual Machine/Flag",
 	  0, FIELDS(unsigned_long_flag_changed) },
 	{ "jdk.VirtualThreadPinned", "Virtual Thread Pinned", "Java Application",

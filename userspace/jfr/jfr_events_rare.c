@@ -38,6 +38,93 @@ static const struct jfr_field swap_space[] = {
 	{ "freeSize", "Free Size", JFR_LONG, JFR_UNIT_BYTES },
 };
 
+static const struct jfr_field boolean_flag[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "value", "Value", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "origin", "Origin", JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field int_flag[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "value", "Value", JFR_INT, JFR_UNIT_NONE },
+	{ "origin", "Origin", JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field unsigned_int_flag[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "value", "Value", JFR_INT, JFR_UNIT_UNSIGNED },
+	{ "origin", "Origin", JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field long_flag[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "value", "Value", JFR_LONG, JFR_UNIT_NONE },
+	{ "origin", "Origin", JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field unsigned_long_flag[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "value", "Value", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "origin", "Origin", JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field double_flag[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "value", "Value", JFR_DOUBLE, JFR_UNIT_NONE },
+	{ "origin", "Origin", JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field string_flag[] = {
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "value", "Value", JFR_STRING, JFR_UNIT_NONE },
+	{ "origin", "Origin", JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field compiler_configuration[] = {
+	{ "threadCount", "Thread Count", JFR_INT, JFR_UNIT_NONE },
+	{ "tieredCompilation", "Tiered Compilation", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "dynamicCompilerThreadCount", "Uses Dynamic Number of Compiler Threads", JFR_BOOLEAN,
+	  JFR_UNIT_NONE },
+};
+
+static const struct jfr_field code_cache_configuration[] = {
+	{ "initialSize", "Initial Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "reservedSize", "Reserved Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "nonNMethodSize", "Non-Nmethod Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "profiledSize", "Profiled Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "nonProfiledSize", "Non-Profiled Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "expansionSize", "Expansion Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "minBlockLength", "Minimum Block Length", JFR_LONG, JFR_UNIT_BYTES },
+	{ "startAddress", "Start Address", JFR_LONG, JFR_UNIT_ADDRESS },
+	{ "reservedTopAddress", "Reserved Top", JFR_LONG, JFR_UNIT_ADDRESS },
+};
+
+static const struct jfr_field gc_tlab_configuration[] = {
+	{ "usesTLABs", "TLABs Used", JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "minTLABSize", "Minimum TLAB Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "tlabRefillWasteLimit", "TLAB Refill Waste Limit", JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field gc_survivor_configuration[] = {
+	{ "maxTenuringThreshold", "Maximum Tenuring Threshold", JFR_BYTE, JFR_UNIT_UNSIGNED },
+	{ "initialTenuringThreshold", "Initial Tenuring Threshold", JFR_BYTE, JFR_UNIT_UNSIGNED },
+};
+
+static const struct jfr_field young_generation_configuration[] = {
+	{ "minSize", "Minimum Young Generation Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "maxSize", "Maximum Young Generation Size", JFR_LONG, JFR_UNIT_BYTES },
+	{ "newRatio", "New Ratio", JFR_INT, JFR_UNIT_UNSIGNED },
+};
+
+static const struct jfr_field setting[] = {
+	{ "pid", "Process Identifier", JFR_LONG, JFR_UNIT_NONE },
+	{ "kind", "Kind", JFR_NAME, JFR_UNIT_NONE },
+	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
+	{ "type", "Type", JFR_NAME, JFR_UNIT_NONE },
+	{ "value", "Value", JFR_STRING, JFR_UNIT_NONE },
+	{ "origin", "Origin", JFR_NAME, JFR_UNIT_NONE },
+};
+
 const struct jfr_type jfr_rare_events[JFR_RARE_NR] = {
 	[JFR_COMPILER_STATISTICS -
 	 JFR_RARE_FIRST] = { "jdk.CompilerStatistics", "Compiler Statistics",
@@ -51,4 +138,46 @@ const struct jfr_type jfr_rare_events[JFR_RARE_NR] = {
 							     FIELDS(gc_heap_memory_pool_usage) },
 	[JFR_SWAP_SPACE - JFR_RARE_FIRST] = { "jdk.SwapSpace", "Swap Space",
 					      "Operating System/Memory", 0, FIELDS(swap_space) },
+	[JFR_BOOLEAN_FLAG - JFR_RARE_FIRST] = { "jdk.BooleanFlag", "Boolean Flag",
+						"Java Virtual Machine/Flag", 0,
+						FIELDS(boolean_flag) },
+	[JFR_INT_FLAG - JFR_RARE_FIRST] = { "jdk.IntFlag", "Int Flag", "Java Virtual Machine/Flag",
+					    0, FIELDS(int_flag) },
+	[JFR_UNSIGNED_INT_FLAG - JFR_RARE_FIRST] = { "jdk.UnsignedIntFlag", "Unsigned Int Flag",
+						     "Java Virtual Machine/Flag", 0,
+						     FIELDS(unsigned_int_flag) },
+	[JFR_LONG_FLAG - JFR_RARE_FIRST] = { "jdk.LongFlag", "Long Flag",
+					     "Java Virtual Machine/Flag", 0, FIELDS(long_flag) },
+	[JFR_UNSIGNED_LONG_FLAG - JFR_RARE_FIRST] = { "jdk.UnsignedLongFlag", "Unsigned Long Flag",
+						      "Java Virtual Machine/Flag", 0,
+						      FIELDS(unsigned_long_flag) },
+	[JFR_DOUBLE_FLAG - JFR_RARE_FIRST] = { "jdk.DoubleFlag", "Double Flag",
+					       "Java Virtual Machine/Flag", 0,
+					       FIELDS(double_flag) },
+	[JFR_STRING_FLAG - JFR_RARE_FIRST] = { "jdk.StringFlag", "String Flag",
+					       "Java Virtual Machine/Flag", 0,
+					       FIELDS(string_flag) },
+	[JFR_COMPILER_CONFIGURATION - JFR_RARE_FIRST] = { "jdk.CompilerConfiguration",
+							  "Compiler Configuration",
+							  "Java Virtual Machine/Compiler", 0,
+							  FIELDS(compiler_configuration) },
+	[JFR_CODE_CACHE_CONFIGURATION - JFR_RARE_FIRST] = { "jdk.CodeCacheConfiguration",
+							    "Code Cache Configuration",
+							    "Java Virtual Machine/Code Cache", 0,
+							    FIELDS(code_cache_configuration) },
+	[JFR_GC_TLAB_CONFIGURATION - JFR_RARE_FIRST] = { "jdk.GCTLABConfiguration",
+							 "TLAB Configuration",
+							 "Java Virtual Machine/GC/Configuration", 0,
+							 FIELDS(gc_tlab_configuration) },
+	[JFR_GC_SURVIVOR_CONFIGURATION -
+		JFR_RARE_FIRST] = { "jdk.GCSurvivorConfiguration", "GC Survivor Configuration",
+				    "Java Virtual Machine/GC/Configuration", 0,
+				    FIELDS(gc_survivor_configuration) },
+	[JFR_YOUNG_GENERATION_CONFIGURATION -
+		JFR_RARE_FIRST] = { "jdk.YoungGenerationConfiguration",
+				    "Young Generation Configuration",
+				    "Java Virtual Machine/GC/Configuration", 0,
+				    FIELDS(young_generation_configuration) },
+	[JFR_SETTING - JFR_RARE_FIRST] = { "jvmscope.Setting", "What a JVM Runs with", "jvmscope",
+					   0, FIELDS(setting) },
 };

@@ -11,6 +11,7 @@
 #include "jfr/jfr_events.h"
 #include "jfr/jfr_fill_gc.h"
 #include "jfr/jfr_fill_impl.h"
+#include "jfr/jfr_fill_settings.h"
 
 #define NS_PER_SECOND 1000000000
 #define PERIOD_NS     10000000 /* async-profiler's default, where a file states none */
@@ -487,6 +488,7 @@ static const struct jfr_want wants[] = {
 					   "arenaSize", "arenaCount", "reserved", "committed" },
 			       .on_event = jfr_fill_nmt_tag,
 			       .late = true },
+	JFR_FILL_SETTING_ROWS,
 	[JFR_FILL_VALUE] = { .type = "jvmscope.Value",
 			     .fields = { "startTime", "pid", "name", "value" },
 			     .on_event = jfr_fill_value,

@@ -43,8 +43,9 @@ const enum jfr_type_id jfr_pool_types[POOL_NR] = { [POOL_FRAME_TYPE] = JFR_FRAME
 						   [POOL_VM_OPERATION] = JFR_VM_OPERATION_TYPE,
 						   [POOL_COMPILER] = JFR_COMPILER_TYPE,
 						   [POOL_DEOPT_REASON] = JFR_DEOPTIMIZATION_REASON,
-						   [POOL_DEOPT_ACTION] =
-							   JFR_DEOPTIMIZATION_ACTION };
+						   [POOL_DEOPT_ACTION] = JFR_DEOPTIMIZATION_ACTION,
+						   [POOL_OOP_MODE] = JFR_NARROW_OOP_MODE,
+						   [POOL_FLAG_ORIGIN] = JFR_FLAG_VALUE_ORIGIN };
 
 struct jfr_pools *jfr_pools_new(void)
 {

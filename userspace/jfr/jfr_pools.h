@@ -54,7 +54,8 @@ uint32_t jfr_pools_name(struct jfr_pools *pools, const char *name);
 
 /*
  * The id of what the JVM has a number and a text for: JFR_GC_NAME, JFR_GC_CAUSE,
- * JFR_VM_OPERATION_TYPE, JFR_COMPILER_TYPE, JFR_DEOPTIMIZATION_...; 0 for "".
+ * JFR_VM_OPERATION_TYPE, JFR_COMPILER_TYPE, JFR_DEOPTIMIZATION_..., JFR_NARROW_OOP_MODE,
+ * JFR_FLAG_VALUE_ORIGIN; 0 for "".
  */
 uint32_t jfr_pools_word(struct jfr_pools *pools, enum jfr_type_id type, const char *text);
 

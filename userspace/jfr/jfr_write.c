@@ -46,6 +46,7 @@ static void begin_chunk(struct jfr_writer *w, const struct recording *rec)
 	jfr_put_first(w);
 	w->metadata = w->bytes.len;
 	jfr_put_metadata(&w->bytes, jfr_ticks(w, w->start_ns));
+	w->settings = 0;
 	jfr_put_environment(w, rec);
 }
 
@@ -169,6 +170,7 @@ int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_
 	if (!w->begun)
 		begin_segment(w, rec);
 	jfr_put_classes(w, rec, end_ns);
+	jfr_put_settings(w, rec);
 	jfr_put_ledgers(w, rec);
 	jfr_put_native(w, rec, end_ns);
 	jfr_put_sites(w, rec, end_ns);

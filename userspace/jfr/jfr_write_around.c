@@ -8,6 +8,7 @@
 #include "base/map64.h"
 #include "jfr/jfr_events.h"
 #include "jfr/jfr_write_impl.h"
+#include "model/settings.h"
 
 #define NS_PER_MS	1000000
 #define NS_PER_SECOND	1000000000ull
@@ -130,8 +131,9 @@ static void put_settings(struct jfr_writer *w, const struct recording *rec)
 	}
 }
 
-static void put_jvm(struct jfr_writer *w, const struct recording *rec, const struct rec_jvm *jvm)
+static void put_jvm(struct jfr_writer *w, const struct recording *rec, uint32_t id)
 {
+	const struct rec_jvm *jvm = rec_jvm_get(rec, id);
 	size_t at = jfr_begin(w, JFR_JVM_INFORMATION, w->start_ns);
 
 	jfr_put_text(&w->bytes, "HotSpot");
@@ -156,7 +158,8 @@ static void put_jvm(struct jfr_writer *w, const struct recording *rec, const str
 	put_string(w, rec, jvm->pod_uid);
 	end(w, at);
 
-	if (!jvm->version)
+	/* It is among the settings, where those are known. */
+	if (!jvm->version || rec_setting_value(rec, id, REC_SETTING_PROPERTY, "java.vm.version"))
 		return;
 	at = jfr_begin(w, JFR_INITIAL_SYSTEM_PROPERTY, w->start_ns);
 	jfr_put_text(&w->bytes, "java.vm.version");
@@ -186,7 +189,7 @@ void jfr_put_jvms(struct jfr_writer *w, const struct recording *rec)
 
 		if (i < w->jvm_count && is_same(jvm, &rows[i]))
 			continue;
-		put_jvm(w, rec, jvm);
+		put_jvm(w, rec, i + 1);
 		rows[i] = *jvm;
 	}
 	w->jvm_count = count;

@@ -79,7 +79,8 @@ struct jfr_writer {
 	size_t budget_events;	       /* said so far */
 	struct jfr_value_said *values; /* owned; [series] */
 	size_t value_capacity;
-	int64_t *counted; /* owned; [JVM id, 0 the machine]: the last reading that was said */
+	uint32_t settings; /* said in the chunk */
+	int64_t *counted;  /* owned; [JVM id, 0 the machine]: the last reading that was said */
 	size_t counted_capacity;
 	bool has_loads;			/* jdk.CPULoad by them: by samples there is none then */
 	struct rec_class_agent *agents; /* owned; [agent id - 1]: as the chunk has them */
@@ -161,6 +162,9 @@ void jfr_put_runtime(struct jfr_writer *writer, const struct recording *rec);
 
 /* Values over time since the last segment: jfr_write_series.c. */
 void jfr_put_series(struct jfr_writer *writer, const struct recording *rec);
+
+/* What JVMs run with, as far as the chunk does not have it: jfr_write_settings.c. */
+void jfr_put_settings(struct jfr_writer *writer, const struct recording *rec);
 
 /* What of them the JDK has events for, and loads: jfr_write_counters.c. */
 void jfr_put_counters(struct jfr_writer *writer, const struct recording *rec);

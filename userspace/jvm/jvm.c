@@ -295,6 +295,33 @@ struct jvm_thread_heap jvm_thread_heap(const struct jvm *jvm)
 	return heap;
 }
 
+int jvm_flags(const struct jvm *jvm, void (*found)(const struct flag *flag, void *ctx), void *ctx)
+{
+	return flags_each(jvm->target, &jvm->hotspot, found, ctx);
+}
+
+void jvm_facts(const struct jvm *jvm, void (*found)(const char *name, uint64_t value, void *ctx),
+	       void *ctx)
+{
+	const struct fields *f = &jvm->hotspot.field;
+	uint64_t start = UINT64_MAX, end = 0, value;
+
+	if (field_exists(f->narrow_base) && !field_read(jvm->target, 0, f->narrow_base, &value))
+		found("narrow_oop_base", value, ctx);
+	if (field_exists(f->narrow_shift) && !field_read(jvm->target, 0, f->narrow_shift, &value))
+		found("narrow_oop_shift", value, ctx);
+	for (uint32_t i = 0; i < jvm->layout.heap_count; i++) {
+		const struct jvs_code_heap *heap = &jvm->layout.heaps[i];
+
+		start = heap->low < start ? heap->low : start;
+		end = heap->high > end ? heap->high : end;
+	}
+	if (start >= end)
+		return;
+	found("code_cache_start", start, ctx);
+	found("code_cache_end", end, ctx);
+}
+
 int jvm_class_layout(const struct jvm *jvm, struct jvs_class_layout *out)
 {
 	return loader_layout(jvm->target, &jvm->hotspot, out);

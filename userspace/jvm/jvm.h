@@ -70,6 +70,14 @@ const char *jvm_gc_name(const struct jvm *jvm);
 /* How many collections there were since the JVM started. Returns 0, -ENOENT or another errno. */
 int jvm_collections(const struct jvm *jvm, uint64_t *count);
 
+/* The flags it runs with: see flags_each() in flags.h. */
+struct flag;
+int jvm_flags(const struct jvm *jvm, void (*found)(const struct flag *flag, void *ctx), void *ctx);
+
+/* What follows from them: "narrow_oop_base", "narrow_oop_shift", "code_cache_start" and "_end". */
+void jvm_facts(const struct jvm *jvm, void (*found)(const char *name, uint64_t value, void *ctx),
+	       void *ctx);
+
 #define JVM_ARGUMENTS_MAX 65536 /* the longest command line that is read */
 
 /*

@@ -143,6 +143,8 @@ static const struct rule rules[] = {
 	{ AT(flag_count), OPTIONAL, { "JVMFlag::numFlags", "Flag::numFlags" } },
 	{ AT(flag_name), OPTIONAL, { "JVMFlag::_name", "Flag::_name" } },
 	{ AT(flag_address), OPTIONAL, { "JVMFlag::_addr", "Flag::_addr" } },
+	{ AT(flag_bits), OPTIONAL, { "JVMFlag::_flags", "Flag::_flags" } },
+	{ AT(flag_type), OPTIONAL, { "JVMFlag::_type", "Flag::_type" } },
 
 	{ AT(thread_object), OPTIONAL, { "JavaThread::_threadObj" } },
 	{ AT(thread_klass),

@@ -156,6 +156,8 @@ struct fields {
 	struct field flag_count;     /* static */
 	struct field flag_name;
 	struct field flag_address;
+	struct field flag_bits; /* where it comes from */
+	struct field flag_type; /* int, or char* to 11 */
 
 	/* the Java heap */
 	struct field thread_klass;	 /* static, of java.lang.Thread */

@@ -6,14 +6,17 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "model/recording.h"
 #include "model/series.h"
+#include "model/settings.h"
 #include "target/machine.h"
 #include "target/target.h"
 
 #define NS_PER_S 1000000000ll
 
-#define MISSES_SAID 3 /* a JVM that starts has them a moment later */
+#define PROPERTY_MAX 1025 /* 1,024 are all that a JVM shows of one */
+#define MISSES_SAID  3	  /* a JVM that starts has them a moment later */
 
 #define SPACE(n, what) "sun.gc.generation." #n "." what
 
@@ -112,6 +115,47 @@ static bool is_for(const struct perfdata *table, size_t row)
 	return !rows[row].without || !perfdata_find(table, rows[row].without);
 }
 
+/* "java.property.java.home", "sun.property.sun.boot.library.path". */
+static const char *property_of(const struct perfdata *table, const struct perfdata_entry *entry)
+{
+	static const char *const prefixes[] = { "java.property.", "sun.property." };
+	const char *name = (const char *)table->bytes + entry->name;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return name + strlen(prefixes[i]);
+	return NULL;
+}
+
+/* A string of the recording; 0 for "". */
+static uint32_t text(struct recording *rec, const char *s)
+{
+	char valid[PROPERTY_MAX];
+	size_t len = text_utf8(s, strlen(s), valid, sizeof(valid));
+
+	return len ? rec_string(rec, valid, len) : 0;
+}
+
+/* The system properties that the JVM shows among its counters. */
+static void add_properties(const struct counters *c, struct recording *rec, uint32_t jvm)
+{
+	const struct perfdata *table = &c->perf.table;
+	struct rec_setting setting = { .jvm = jvm,
+				       .kind = REC_SETTING_PROPERTY,
+				       .type = REC_SETTING_TEXT };
+	char value[PROPERTY_MAX];
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const char *name = property_of(table, &table->entries[i]);
+
+		if (!name || !perfdata_text(table, &table->entries[i], value, sizeof(value)))
+			continue;
+		setting.name = text(rec, name);
+		setting.value = text(rec, value);
+		rec_setting_set(rec, &setting);
+	}
+}
+
 static void find_entries(struct counters *c)
 {
 	const struct perfdata *table = &c->perf.table;
@@ -205,8 +249,10 @@ int counters_add(struct counters *c, const struct target *t, const struct vm_mem
 		say_missing(c, t);
 		return 0;
 	}
-	if (c->tables != c->perf.tables)
+	if (c->tables != c->perf.tables) {
 		find_entries(c);
+		add_properties(c, rec, jvm);
+	}
 	add_rows(c, rec, jvm, now_ns);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "jvm/jvm.h"
 #include "live/live_impl.h"
+#include "live/settings.h"
 #include "model/recording.h"
 #include "target/container.h"
 #include "target/target.h"
@@ -206,6 +207,7 @@ static void describe(struct process *p, struct recording *rec)
 	jvm->major = jvm_major(p->jvm);
 	jvm->version = text(rec, jvm_version(p->jvm));
 	jvm->gc_name = text(rec, jvm_gc_name(p->jvm));
+	settings_put(p, rec);
 }
 
 static void describe_new(struct live *live, struct recording *rec)

@@ -61,6 +61,7 @@ void rec_free(struct recording *rec)
 	table_free(&rec->frames);
 	table_free(&rec->threads);
 	table_free(&rec->totals);
+	table_free(&rec->settings);
 	table_free(&rec->rules);
 	free(rec->method_rules);
 	free(rec->stacks);

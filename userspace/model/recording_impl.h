@@ -77,6 +77,8 @@ struct recording {
 	uint32_t series_last; /* the one that was found last */
 	uint64_t bucket_ns;   /* 0: no value was added */
 
+	struct table settings; /* of struct rec_setting; see settings.h */
+
 	struct rec_native *native; /* owned; NULL: none was recorded. See native.h */
 
 	struct rec_classes *classes; /* owned; NULL: none were looked at. See classes.h */
