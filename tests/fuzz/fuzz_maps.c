@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "target/cgroup.h"
 #include "target/container.h"
 #include "target/smaps.h"
 
@@ -16,15 +17,24 @@ static void check_maps(const struct maps *maps, size_t size)
 	}
 }
 
-/* A maps file, the same bytes as smaps, and as a cgroup path. */
+/* A maps file, the same bytes as smaps, as a cgroup path, and as mounts and groups of one. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	char *text = fuzz_text(bytes, size);
 	char *again = fuzz_text(bytes, size);
+	char *mounts = fuzz_text(bytes, size);
+	char *groups = fuzz_text(bytes, size);
 	struct container container = { 0 };
+	struct cgroup cgroup;
 	struct smaps smaps;
 	struct maps maps;
 
+	if (cgroup_of_text(mounts, groups, &cgroup))
+		for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+			FUZZ_ASSERT(!cgroup.place[i].version ||
+				    strlen(cgroup.place[i].own) > strlen(cgroup.place[i].top));
+	free(mounts);
+	free(groups);
 	container_of_path(text, &container);
 	if (!maps_parse(text, &maps)) {
 		check_maps(&maps, size);

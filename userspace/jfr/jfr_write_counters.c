@@ -20,10 +20,12 @@ enum kind {
 	NO_FIELD,
 	AS_LONG,
 	AS_INT,
-	AS_MS,	  /* of nanoseconds */
-	AS_RATE,  /* a float: how much more each second */
-	AS_REST,  /* what is left of the field before */
-	NOT_KNOWN /* a long */
+	AS_MS,	    /* of nanoseconds */
+	AS_RATE,    /* a float: how much more each second */
+	AS_REST,    /* what is left of the field before */
+	AS_CGROUP,  /* a text, of a version */
+	AS_MACHINE, /* a long of the machine */
+	NOT_KNOWN   /* a long */
 };
 
 struct field {
@@ -62,6 +64,29 @@ static const struct counted {
 		      { AS_LONG, "nmethod_code_bytes_total" },
 		      { NOT_KNOWN, NULL },
 		      { AS_MS, "compilation_ns_total" } } },
+	{ .type = JFR_CONTAINER_CPU_USAGE,
+	  .fields = { { AS_LONG, "cgroup_cpu_ns_total" },
+		      { AS_LONG, "cgroup_cpu_user_ns_total" },
+		      { AS_LONG, "cgroup_cpu_system_ns_total" } } },
+	{ .type = JFR_CONTAINER_CPU_THROTTLING,
+	  .fields = { { AS_LONG, "cgroup_cpu_periods_total" },
+		      { AS_LONG, "cgroup_cpu_throttled_periods_total" },
+		      { AS_LONG, "cgroup_cpu_throttled_ns_total" } } },
+	{ .type = JFR_CONTAINER_MEMORY_USAGE,
+	  .fields = { { AS_LONG, "cgroup_memory_refused_total" },
+		      { AS_LONG, "cgroup_memory_bytes" },
+		      { AS_LONG, "cgroup_swap_bytes" } } },
+	{ .type = JFR_CONTAINER_CONFIGURATION,
+	  .fields = { { AS_CGROUP, "cgroup_version" },
+		      { AS_LONG, "cgroup_cpu_period_us" },
+		      { AS_LONG, "cgroup_cpu_quota_us" },
+		      { AS_LONG, "cgroup_cpu_shares" },
+		      { AS_LONG, "cgroup_cpus" },
+		      { AS_LONG, "cgroup_memory_soft_limit_bytes" },
+		      { AS_LONG, "cgroup_memory_limit_bytes" },
+		      { AS_LONG, "cgroup_swap_limit_bytes" },
+		      { AS_MACHINE, REC_MACHINE "memory_bytes" },
+		      { AS_MACHINE, REC_MACHINE "swap_bytes" } } },
 	{ .type = JFR_PHYSICAL_MEMORY,
 	  .of_machine = true,
 	  .fields = { { AS_LONG, REC_MACHINE "memory_bytes" },
@@ -147,6 +172,24 @@ static double rate_of(const struct reading *r, const char *name)
 	return ((double)now - (double)then) * NS_PER_S / (double)(r->at_ns - r->before_ns);
 }
 
+/* The last value there is of the machine. */
+static int64_t machine_value(const struct recording *rec, const char *name)
+{
+	uint64_t bucket_ns;
+	size_t count;
+	const struct rec_series *all = rec_series(rec, &count, &bucket_ns);
+	int64_t value = JFR_NOT_KNOWN;
+
+	for (size_t i = 0; i < count; i++) {
+		if (all[i].jvm || strcmp(rec_text(rec, all[i].name), name) != 0)
+			continue;
+		for (uint32_t k = all[i].buckets; k-- > 0;)
+			if (rec_series_get(&all[i], k, &value))
+				return value;
+	}
+	return value;
+}
+
 /* Whether it is known. */
 static bool put_field(struct jfr_writer *w, const struct reading *r, const struct field *field)
 {
@@ -173,6 +216,12 @@ static bool put_field(struct jfr_writer *w, const struct reading *r, const struc
 	case AS_RATE:
 		jfr_put_float(&w->bytes, (float)rate_of(r, field->series));
 		known = !isnan(rate_of(r, field->series));
+		break;
+	case AS_CGROUP:
+		jfr_put_text(&w->bytes, value == 1 ? "cgroupv1" : "cgroupv2");
+		break;
+	case AS_MACHINE:
+		jfr_put_long(&w->bytes, (uint64_t)machine_value(r->rec, field->series));
 		break;
 	case AS_REST:
 		series = series_of(r, field[-1].series);

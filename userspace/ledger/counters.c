@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/counters.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -228,6 +229,80 @@ static void add(struct recording *rec, uint32_t jvm, const char *series, int64_t
 	rec_series_add(rec, jvm, series, now_ns, (int64_t)value);
 }
 
+/* ---- of its control group */
+
+/* How many readings limits are not looked at again: they are changed by hand, or by Kubernetes. */
+#define LIMITS_EVERY 10
+
+static void add_known(struct recording *rec, uint32_t jvm, const char *series, int64_t now_ns,
+		      int64_t value)
+{
+	if (value != CGROUP_NOT_KNOWN)
+		rec_series_add(rec, jvm, series, now_ns, value);
+}
+
+/* How many CPUs a quota is, as the JVM counts them; at most those that it may run on. */
+static int64_t cpus_of(const struct cgroup_limits *limits, int64_t allowed)
+{
+	int64_t cpus = allowed;
+
+	if (limits->cpu_quota_us > 0 && limits->cpu_period_us > 0)
+		cpus = (limits->cpu_quota_us - 1) / limits->cpu_period_us + 1;
+	return cpus < allowed ? cpus : allowed;
+}
+
+static int64_t version_of(const struct cgroup *group)
+{
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (group->place[i].version)
+			return group->place[i].version;
+	return CGROUP_NOT_KNOWN;
+}
+
+static void add_limits(struct counters *c, pid_t pid, struct recording *rec, uint32_t jvm,
+		       int64_t now_ns)
+{
+	struct cgroup_limits limits;
+	cpu_set_t cpus;
+
+	c->in_cgroup = cgroup_of_pid(pid, &c->cgroup);
+	if (!c->in_cgroup)
+		return;
+	cgroup_read_limits(&c->cgroup, &limits);
+	add_known(rec, jvm, "cgroup_version", now_ns, version_of(&c->cgroup));
+	add_known(rec, jvm, "cgroup_cpu_quota_us", now_ns, limits.cpu_quota_us);
+	add_known(rec, jvm, "cgroup_cpu_period_us", now_ns, limits.cpu_period_us);
+	add_known(rec, jvm, "cgroup_cpu_shares", now_ns, limits.cpu_shares);
+	add_known(rec, jvm, "cgroup_memory_limit_bytes", now_ns, limits.memory_bytes);
+	add_known(rec, jvm, "cgroup_memory_soft_limit_bytes", now_ns, limits.memory_soft_bytes);
+	add_known(rec, jvm, "cgroup_swap_limit_bytes", now_ns, limits.swap_bytes);
+	if (!sched_getaffinity(pid, sizeof(cpus), &cpus))
+		rec_series_add(rec, jvm, "cgroup_cpus", now_ns, cpus_of(&limits, CPU_COUNT(&cpus)));
+}
+
+static void add_cgroup(struct counters *c, pid_t pid, struct recording *rec, uint32_t jvm,
+		       int64_t now_ns)
+{
+	struct cgroup_usage usage;
+
+	if (c->readings++ % LIMITS_EVERY == 0)
+		add_limits(c, pid, rec, jvm, now_ns);
+	if (!c->in_cgroup)
+		return;
+	cgroup_read_usage(&c->cgroup, &usage);
+	add_known(rec, jvm, "cgroup_cpu_ns_total", now_ns, usage.cpu_ns);
+	add_known(rec, jvm, "cgroup_cpu_user_ns_total", now_ns, usage.cpu_user_ns);
+	add_known(rec, jvm, "cgroup_cpu_system_ns_total", now_ns, usage.cpu_system_ns);
+	add_known(rec, jvm, "cgroup_cpu_periods_total", now_ns, usage.periods);
+	add_known(rec, jvm, "cgroup_cpu_throttled_periods_total", now_ns, usage.throttled_periods);
+	add_known(rec, jvm, "cgroup_cpu_throttled_ns_total", now_ns, usage.throttled_ns);
+	add_known(rec, jvm, "cgroup_memory_bytes", now_ns, usage.memory_bytes);
+	add_known(rec, jvm, "cgroup_swap_bytes", now_ns, usage.swap_bytes);
+	add_known(rec, jvm, "cgroup_memory_refused_total", now_ns, usage.memory_refused);
+}
+
+/* ---- */
+
 int counters_add(struct counters *c, const struct target *t, const struct vm_memory *memory,
 		 struct recording *rec, uint32_t jvm, uint64_t *rss_bytes)
 {
@@ -245,6 +320,7 @@ int counters_add(struct counters *c, const struct target *t, const struct vm_mem
 	add(rec, jvm, "cpu_user_ns_total", now_ns, usage.user_ns);
 	add(rec, jvm, "cpu_system_ns_total", now_ns, usage.system_ns);
 	add(rec, jvm, "os_threads", now_ns, usage.threads);
+	add_cgroup(c, t->pid, rec, jvm, now_ns);
 	if (vm_counters_read(memory, &c->perf)) {
 		say_missing(c, t);
 		return 0;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "jvm/memory.h"
+#include "target/cgroup.h"
 
 struct recording;
 struct target;
@@ -27,6 +28,10 @@ struct counters {
 	const struct perfdata_entry *entries[COUNTERS_NR][COUNTERS_SUM];
 	int64_t hrt_hz;	 /* of the JVM's clock */
 	uint32_t misses; /* times in a row that there were no counters */
+	/* Where the process is, and may use; looked at again now and then. */
+	struct cgroup cgroup;
+	bool in_cgroup;
+	uint32_t readings;
 };
 
 /*
