@@ -2,6 +2,7 @@
 """What is counted each second and what a JVM runs with, beside the JVM's own recording."""
 import re
 import subprocess
+import time
 from datetime import datetime
 from json import loads
 from pathlib import Path
@@ -70,6 +71,34 @@ def pairs(theirs, ours, reach=0.6):
 def mean(rows, field):
     values = [row[field] for row in rows if row[field] is not None]
     return sum(values) / len(values)
+
+
+@test("counters of the JVM's own recording", quick=True, lowest=17)
+def converted(run):
+    """What convert makes of a file of the JVM."""
+    jvm = run.java("Idle", flags=("-XX:+UsePerfData",))
+    path, json = run.for_java("own-%d.jfr" % jvm.pid), run.output()
+    jcmd(run, jvm.pid, "JFR.start", "name=own", "settings=profile")
+    time.sleep(4)
+    jcmd(run, jvm.pid, "JFR.dump", "name=own", "filename=%s" % path)
+    try:
+        names = ("jdk.JavaThreadStatistics", "jdk.ClassLoadingStatistics", "jdk.PhysicalMemory")
+        events = {name: rows[-1][1] for name, rows in events_of(run, path, *names).items()}
+        raw = run.finish(run.scope("convert", path, "-o", json), json).raw
+    finally:
+        path.unlink(missing_ok=True)
+    last = {name: [value for value in values if value is not None][-1]
+            for name, values in raw["timeline"]["series"].items()}
+    for series, name, field in (
+            ("threads_live", names[0], "activeCount"), ("threads_peak", names[0], "peakCount"),
+            ("classes_loaded_total", names[1], "loadedClassCount"),
+            ("machine_memory_bytes", names[2], "totalSize")):
+        expect(last[series] == events[name][field], "%s: %s, not %s" % (
+            series, last[series], events[name]))
+    flags = [row for row in raw["settings"] if row["kind"] == "flag"]
+    expect(len(flags) > 300, "%d flags" % len(flags))
+    expect(any(row["name"] == "MaxHeapSize" and row["value"] == str(512 * MIB) and
+               row["origin"] == "Command line" for row in flags), "MaxHeapSize is not there")
 
 
 @test("counters beside the JVM's own", quick=["G1"], lowest=17, params=COLLECTORS)

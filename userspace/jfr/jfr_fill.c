@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "jfr/jfr_events.h"
+#include "jfr/jfr_fill_counters.h"
 #include "jfr/jfr_fill_gc.h"
 #include "jfr/jfr_fill_impl.h"
 #include "jfr/jfr_fill_settings.h"
@@ -489,6 +490,7 @@ static const struct jfr_want wants[] = {
 			       .on_event = jfr_fill_nmt_tag,
 			       .late = true },
 	JFR_FILL_SETTING_ROWS,
+	JFR_FILL_COUNTER_ROWS,
 	[JFR_FILL_VALUE] = { .type = "jvmscope.Value",
 			     .fields = { "startTime", "pid", "name", "value" },
 			     .on_event = jfr_fill_value,

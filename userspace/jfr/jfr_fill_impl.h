@@ -3,6 +3,7 @@
 #define JVMSCOPE_JFR_FILL_IMPL_H
 
 #include "jfr/jfr_fill.h"
+#include "jfr/jfr_fill_counters.h"
 #include "jfr/jfr_fill_settings.h"
 #include "jfr/jfr_resolve.h"
 #include "model/ledger.h"
@@ -124,6 +125,7 @@ enum {
 	JFR_FILL_BUFFERS,
 	JFR_FILL_NMT_TAG,
 	JFR_FILL_SETTING_PLACES,
+	JFR_FILL_COUNTER_PLACES,
 	JFR_FILL_VALUE,
 	JFR_FILL_NEW_TLAB,
 	JFR_FILL_OUTSIDE_TLAB,
