@@ -114,7 +114,7 @@ static __always_inline void read_variable(void *to, __u32 size, __u64 address)
 static __always_inline void safepoint_reached(const struct jvs_vm_call *call,
 					      struct jvs_safepoint *safepoint)
 {
-	const struct jvs_vm_layout *layout = bpf_map_lookup_elem(&jvs_vm_layouts, &call->target);
+	const struct jvs_vm_layout *layout = jvs_vm_layout_of(call);
 	__u64 noted_ns = 0;
 
 	safepoint->reached_ns = call->time_ns;
