@@ -205,6 +205,7 @@ static int collect_stacks(struct document *doc, const struct rec_total *totals, 
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t stack = totals[i].key.stack;
+		struct line *line;
 
 		if (!is_wanted(doc, &totals[i]))
 			continue;
@@ -212,7 +213,8 @@ static int collect_stacks(struct document *doc, const struct rec_total *totals, 
 			doc->lines[doc->count++].stack = stack;
 			line_of[stack] = doc->count;
 		}
-		doc->lines[line_of[stack] - 1].count += amount(&totals[i]);
+		line = &doc->lines[line_of[stack] - 1];
+		line->count = rec_sum(line->count, amount(&totals[i]));
 	}
 	free(line_of);
 	return 0;
@@ -247,7 +249,8 @@ static void merge_lines(struct document *doc)
 	qsort_r(doc->lines, doc->count, sizeof(*doc->lines), compare_lines, doc);
 	for (size_t i = 0; i < doc->count; i++) {
 		if (kept && !compare_lines(&doc->lines[kept - 1], &doc->lines[i], doc))
-			doc->lines[kept - 1].count += doc->lines[i].count;
+			doc->lines[kept - 1].count =
+				rec_sum(doc->lines[kept - 1].count, doc->lines[i].count);
 		else
 			doc->lines[kept++] = doc->lines[i];
 	}

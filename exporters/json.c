@@ -500,8 +500,10 @@ static void write_threads(struct document *doc)
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
+		int64_t *of_thread = &samples[totals[i].key.thread];
+
 		if (totals[i].key.metric == REC_CPU)
-			samples[totals[i].key.thread] += totals[i].count;
+			*of_thread = rec_sum(*of_thread, totals[i].count);
 	}
 	json_key(&doc->json, "threads");
 	json_array(&doc->json);

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/text.h"
 #include "exporters/exporter.h"
 #include "model/native.h"
 #include "model/native_calls.h"
@@ -15,9 +17,11 @@ static int64_t kilobytes(int64_t bytes)
 	return bytes / 1024 + (bytes % 1024 >= 512);
 }
 
-/* The sites of a JVM that are written. */
+#define NAME_MAX_BYTES 4096
+
+/* The sites that are written, those of a JVM behind one another. */
 struct sites {
-	struct rec_native_calls *rows; /* owned */
+	struct rec_native_calls *rows;
 	size_t count;
 };
 
@@ -33,11 +37,22 @@ struct tags {
 	size_t count;
 };
 
-static int by_live_bytes(const void *a, const void *b)
+/* A name of the recording, which comes from a process or a file, as one word of text. */
+static const char *name_of(const struct recording *rec, uint32_t string, char to[NAME_MAX_BYTES])
+{
+	const char *name = rec_text(rec, string);
+
+	text_utf8(name, strlen(name), to, NAME_MAX_BYTES);
+	return to;
+}
+
+static int by_jvm_and_live_bytes(const void *a, const void *b)
 {
 	const struct rec_native_calls *x = a, *y = b;
 	int64_t left = rec_native_live_bytes(&x->sum), right = rec_native_live_bytes(&y->sum);
 
+	if (x->jvm != y->jvm)
+		return x->jvm < y->jvm ? -1 : 1;
 	if (left != right)
 		return left < right ? 1 : -1;
 	/* Of equal ones the first is the lower address: the order is the same each time. */
@@ -51,7 +66,8 @@ static bool is_known(const struct recording *rec, const struct rec_native_calls 
 	return calls->use == REC_NATIVE_HEAP || rec_mapped_known(rec, calls->jvm);
 }
 
-static int collect(const struct recording *rec, uint32_t jvm, struct sites *out)
+/* Of all JVMs. The rows are owned by the caller. */
+static int collect(const struct recording *rec, struct sites *out)
 {
 	uint32_t count = rec_native_calls_count(rec);
 	struct sites sites = { .rows = calloc((size_t)count + 1, sizeof(*sites.rows)) };
@@ -61,13 +77,25 @@ static int collect(const struct recording *rec, uint32_t jvm, struct sites *out)
 	for (uint32_t id = 1; id <= count; id++) {
 		const struct rec_native_calls *calls = rec_native_calls_get(rec, id);
 
-		if (calls->jvm == jvm && calls->use != REC_NATIVE_UNKNOWN_FREE &&
-		    is_known(rec, calls) && rec_native_live_blocks(&calls->sum))
+		if (calls->use != REC_NATIVE_UNKNOWN_FREE && is_known(rec, calls) &&
+		    rec_native_live_blocks(&calls->sum))
 			sites.rows[sites.count++] = *calls;
 	}
-	qsort(sites.rows, sites.count, sizeof(*sites.rows), by_live_bytes);
+	qsort(sites.rows, sites.count, sizeof(*sites.rows), by_jvm_and_live_bytes);
 	*out = sites;
 	return 0;
+}
+
+/* The sites of a JVM, which are the first of the rest: they are taken from there. */
+static struct sites take_jvm(struct sites *rest, uint32_t jvm)
+{
+	struct sites taken = { .rows = rest->rows };
+
+	while (taken.count < rest->count && taken.rows[taken.count].jvm <= jvm)
+		taken.count++;
+	rest->rows += taken.count;
+	rest->count -= taken.count;
+	return taken;
 }
 
 static void add_site(struct tag *tag, const struct rec_native_calls *site)
@@ -146,6 +174,8 @@ static void write_all(const struct tags *tags, FILE *out)
 
 static void write_tags(const struct recording *rec, const struct tags *tags, FILE *out)
 {
+	char name[NAME_MAX_BYTES];
+
 	write_all(tags, out);
 	for (size_t i = 0; i < tags->count; i++) {
 		const struct tag *tag = &tags->rows[i];
@@ -155,7 +185,7 @@ static void write_tags(const struct recording *rec, const struct tags *tags, FIL
 		if (!reserved && !committed)
 			continue;
 		fprintf(out, "\n-%26s (reserved=%" PRId64 "KB, committed=%" PRId64 "KB)\n",
-			rec_text(rec, tag->name), reserved, committed);
+			name_of(rec, tag->name, name), reserved, committed);
 		if (kilobytes(tag->malloc))
 			fprintf(out, "%27s (malloc=%" PRId64 "KB #%" PRId64 ")\n", "",
 				kilobytes(tag->malloc), tag->blocks);
@@ -168,9 +198,11 @@ static void write_tags(const struct recording *rec, const struct tags *tags, FIL
 
 static void write_call(const struct recording *rec, const struct rec_native_call *call, FILE *out)
 {
+	char name[NAME_MAX_BYTES];
+
 	fprintf(out, "[0x%016" PRIx64 "]", call->address);
 	if (call->function)
-		fprintf(out, " %s", rec_text(rec, call->function));
+		fprintf(out, " %s", name_of(rec, call->function, name));
 	if (call->offset)
 		fprintf(out, "+0x%" PRIx32, call->offset);
 	fputc('\n', out);
@@ -179,6 +211,7 @@ static void write_call(const struct recording *rec, const struct rec_native_call
 static void write_site(const struct recording *rec, const struct rec_native_calls *site, FILE *out)
 {
 	int64_t size = kilobytes(rec_native_live_bytes(&site->sum));
+	char tag[NAME_MAX_BYTES];
 
 	if (!size)
 		return;
@@ -188,12 +221,12 @@ static void write_site(const struct recording *rec, const struct rec_native_call
 		fputs("[unknown]\n", out);
 	if (site->use == REC_NATIVE_HEAP)
 		fprintf(out, "%28s (malloc=%" PRId64 "KB type=%s #%" PRId64 ")\n\n", "", size,
-			rec_text(rec, site->tag), rec_native_live_blocks(&site->sum));
+			name_of(rec, site->tag, tag), rec_native_live_blocks(&site->sum));
 	else
 		fprintf(out,
 			"%28s (mmap: reserved=%" PRId64 "KB, committed=%" PRId64 "KB Type=%s)\n\n",
 			"", site->use == REC_NATIVE_COMMITTED ? 0 : size,
-			site->use == REC_NATIVE_COMMITTED ? size : 0, rec_text(rec, site->tag));
+			site->use == REC_NATIVE_COMMITTED ? size : 0, name_of(rec, site->tag, tag));
 }
 
 /* How much of all there is the figures are. */
@@ -233,9 +266,9 @@ static void write_changes(const struct recording *rec, uint32_t jvm, FILE *out)
 		fputc('\n', out);
 }
 
-static int write_jvm(const struct recording *rec, uint32_t jvm, FILE *out)
+static int write_jvm(const struct recording *rec, uint32_t jvm, const struct sites *sites,
+		     FILE *out)
 {
-	struct sites sites = { 0 };
 	struct tags tags = { 0 };
 	int err;
 
@@ -248,27 +281,29 @@ static int write_jvm(const struct recording *rec, uint32_t jvm, FILE *out)
 		      "--max-overhead\n\n",
 		      out);
 	fputs("Native memory allocated while it was recorded, and not freed:\n\n", out);
-	err = collect(rec, jvm, &sites);
-	if (!err)
-		err = sum_tags(&sites, &tags);
+	err = sum_tags(sites, &tags);
 	if (!err) {
 		write_tags(rec, &tags, out);
 		fputs("\nDetails:\n\n", out);
-		for (size_t i = 0; i < sites.count; i++)
-			write_site(rec, &sites.rows[i], out);
+		for (size_t i = 0; i < sites->count; i++)
+			write_site(rec, &sites->rows[i], out);
 	}
-	free(sites.rows);
 	free(tags.rows);
 	return err;
 }
 
 int nmt_write(const struct recording *rec, const struct export_options *options, FILE *out)
 {
-	int err = 0;
+	struct sites all = { 0 }, rest, sites;
+	int err = collect(rec, &all);
 
 	(void)options;
-	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec) && !err; jvm++)
-		err = write_jvm(rec, jvm, out);
+	rest = all;
+	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec) && !err; jvm++) {
+		sites = take_jvm(&rest, jvm);
+		err = write_jvm(rec, jvm, &sites, out);
+	}
+	free(all.rows);
 	if (err)
 		return err;
 	errno = 0;

@@ -4,9 +4,10 @@
 
 #include "base/log.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/fuzz_export.h"
 #include "jfr/jfr_fill.h"
 
-/* A recording: filled into the model, and every event and constant looked at. */
+/* A recording: filled into the model, written again, and every event and constant looked at. */
 
 static void on_any(void *ctx, const struct jfr_item *e)
 {
@@ -70,6 +71,7 @@ static void fill(const uint8_t *bytes, size_t size)
 	jfr_input_memory(bytes, size, &in);
 	jfr_fill(&in, &options, rec, &result);
 	jfr_input_close(&in);
+	fuzz_export(rec);
 	rec_free(rec);
 }
 

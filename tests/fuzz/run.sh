@@ -33,10 +33,16 @@ for name; do
 	for folder in $folders; do
 		sources="$sources $(ls userspace/$folder/*.c)"
 	done
-	$clang -D_GNU_SOURCE -DJVMSCOPE_VERSION='"fuzz"' -I. -Iuserspace -Itests -std=gnu17 -g -O1 \
+	# Those that write what they read.
+	if grep -q '#include "fuzz/fuzz_export.h"' "tests/fuzz/fuzz_$name.c"; then
+		make -s BUILD="${BUILD:-.build}" "${BUILD:-.build}/profile.pb-c.h"
+		sources="$sources $(ls exporters/*.c) ${BUILD:-.build}/profile.pb-c.c"
+	fi
+	$clang -D_GNU_SOURCE -DJVMSCOPE_VERSION='"fuzz"' -I. -Iuserspace -Itests \
+		-isystem "${BUILD:-.build}" -std=gnu17 -g -O1 \
 		-fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined \
 		-fno-sanitize-recover=undefined "tests/fuzz/fuzz_$name.c" $sources \
-		-o "$build/fuzz_$name" -ldw -lelf -llzma -lz -lzstd -lyajl -liberty -lm
+		-o "$build/fuzz_$name" -ldw -lelf -llzma -lz -lzstd -lyajl -lprotobuf-c -liberty -lm
 
 	# What is found is kept in the build folder; the seeds are only read.
 	mkdir -p "$build/corpus_$name"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <time.h>
 
 #include "exporters/jfr.h"
 #include "exporters/json.h"
@@ -131,9 +132,15 @@ static void write_all(const char *json)
 {
 	struct recording *read = read_json(json, strlen(json));
 
-	ASSERT_INT(golden_export(json_write, read, NULL), 0);
-	ASSERT_INT(golden_export(nmt_write, read, NULL), 0);
-	ASSERT_INT(golden_export(jfr_export, read, NULL), 0);
+	for (const struct exporter *format = exporters; format->name; format++)
+		for (int metric = 0; metric < REC_METRIC_NR; metric++) {
+			const struct export_options options = { .metric = (enum rec_metric)metric,
+								.threads = metric % 2 };
+			int err = golden_export(format->write, read, &options);
+
+			/* More samples than a file of events can have. */
+			CU_ASSERT(!err || (err == -EFBIG && format->needs_samples));
+		}
 	rec_free(read);
 }
 
@@ -187,6 +194,103 @@ static void numbers_without_sense_do_no_harm(void)
 		write_all(files[i]);
 }
 
+static void times_and_counts_without_sense_do_no_harm(void)
+{
+	/* Start, end, and twice the count of two rows of one line. */
+	static const char *const numbers[][3] = {
+		{ LEAST, MOST, "1" }, { MOST, LEAST, MOST }, { "-1", MOST, LEAST },
+		{ MOST, "1", "2" },   { "1", "-5", "3" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		const char *start = numbers[i][0], *end = numbers[i][1], *count = numbers[i][2];
+		char *json;
+		int len = asprintf(
+			&json,
+			"{\"schema\":\"jvmscope/1\",\"jvms\":[{\"pid\":1}],\"meta\":{"
+			"\"start_time_ns\":%s,\"end_time_ns\":%s},\"strings\":[\"A.b\"],"
+			"\"frames\":[[\"c1\",0,1,0],[\"c2\",0,1,0]],\"stacks\":[[0],[1]],"
+			"\"threads\":[{\"jvm\":0,\"tid\":1},{\"jvm\":0,\"tid\":2}],\"profiles\":["
+			"{\"jvm\":0,\"metric\":\"cpu\",\"samples\":[[0,0,null,%s,%s],"
+			"[0,1,null,%s,1],[1,0,null,%s,1]]}],\"budget\":{\"jvms\":[{\"jvm\":0,"
+			"\"group\":\"native\",\"state\":\"exact\",\"attached_time_ns\":%s}],"
+			"\"events\":[{\"jvm\":0,\"group\":\"native\",\"from\":\"exact\","
+			"\"to\":\"exact\",\"reason\":\"retry\",\"time_ns\":%s}]}}",
+			start, end, count, count, count, count, start, end);
+
+		CU_ASSERT_FATAL(len > 0);
+		write_all(json);
+		free(json);
+	}
+}
+
+/* About as many rows as a file may have, each with a tag of its own. */
+static struct recording *many_rows(void)
+{
+	struct recording *many = rec_new();
+	struct rec_native_chain chain = { 0 };
+	char name[32];
+
+	for (uint32_t jvm = 1; jvm <= 8000; jvm++) {
+		const struct rec_jvm one = { .pid = (pid_t)jvm };
+		struct rec_native_budget *budget;
+
+		rec_jvm(many, &one);
+		budget = rec_budget(many, REC_PROBES_NATIVE, jvm);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(budget);
+		budget->attached_ns = 1;
+		budget->live_known = true;
+	}
+	for (uint32_t i = 0; i < 60000; i++) {
+		struct rec_native_site site = { .jvm = 1 + i % 8000,
+						.allocated_blocks = 1,
+						.allocated_bytes = 999 };
+		int len = snprintf(name, sizeof(name), "tag %u", i);
+
+		site.tag = rec_string(many, name, (size_t)len);
+		rec_native_site(many, &site);
+		chain.calls[0].address = i + 1;
+		rec_native_calls_add(many, &chain, &site);
+		rec_native_count_set(many, 1, name, i);
+	}
+	return many;
+}
+
+/* Looking for them one by one takes minutes. */
+static void rows_are_found_at_once(void)
+{
+	clock_t before = clock();
+	struct recording *many = many_rows();
+
+	ASSERT_INT(golden_export(json_write, many, NULL), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(exported.bytes, "\"tag\":\"tag 59999\""));
+	ASSERT_INT(golden_export(nmt_write, many, NULL), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(exported.bytes, "type=tag 59999 "));
+	CU_ASSERT((clock() - before) / CLOCKS_PER_SEC < 15);
+	rec_free(many);
+}
+
+/* They come from a process or a file, and are read on terminals. */
+static void names_are_clean(void)
+{
+	static const char json[] = FILE_WITH(
+		"\"budget\":{\"jvms\":[{\"jvm\":0,\"group\":\"native\",\"state\":"
+		"\"exact\",\"attached_time_ns\":1,\"live_known\":true}]},"
+		"\"native\":{\"calls\":[{\"jvm\":0,\"use\":\"malloc\",\"tag\":\"T\\u001b[2J\","
+		"\"alloc_count\":1,\"alloc_bytes\":4096,\"calls\":[[5,\"f\\u001b\\n[0x1]\",0]]},"
+		"{\"jvm\":0,\"use\":\"commit\",\"tag\":\"T\\u001b[2J\",\"alloc_count\":1,"
+		"\"alloc_bytes\":4096,\"calls\":[[6,null,0]]}]}");
+	struct recording *read = read_json(json, sizeof(json) - 1);
+
+	ASSERT_INT(golden_export(nmt_write, read, NULL), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(exported.bytes, "type=T"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(exported.bytes, "Type=T"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(exported.bytes, "0000000000000005] f"));
+	CU_ASSERT_PTR_NULL(strchr(exported.bytes, 033));
+	CU_ASSERT_PTR_NULL(strstr(exported.bytes, "\n[0x1]"));
+	rec_free(read);
+}
+
 static void a_place_outside_of_its_table_is_refused(void)
 {
 	static const char *const files[] = {
@@ -215,6 +319,9 @@ static CU_TestInfo tests[] = {
 	{ "the text of calls is that of the recording",
 	  the_text_of_calls_is_that_of_the_recording },
 	{ "numbers without sense do no harm", numbers_without_sense_do_no_harm },
+	{ "times and counts without sense do no harm", times_and_counts_without_sense_do_no_harm },
+	{ "rows are found at once", rows_are_found_at_once },
+	{ "names are clean in the text of calls", names_are_clean },
 	{ "a place outside of its table is refused", a_place_outside_of_its_table_is_refused },
 	CU_TEST_INFO_NULL,
 };

@@ -26,8 +26,8 @@ static void read_meta(struct tree *t, yajl_val root)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? "," : "",
 					tree_text(tree_at(events, i)));
 	*to = (struct rec_meta){
-		.start_time_ns = tree_integer(tree_get(meta, "start_time_ns")),
-		.end_time_ns = tree_integer(tree_get(meta, "end_time_ns")),
+		.start_time_ns = tree_time(tree_get(meta, "start_time_ns")),
+		.end_time_ns = tree_time(tree_get(meta, "end_time_ns")),
 		.frequency_hz = (uint32_t)tree_counter(tree_get(quality, "frequency_hz")),
 		.achieved_hz = hz ? tree_decimal(hz) : (double)NAN,
 		.seen = tree_counter(tree_get(quality, "seen")),

@@ -13,7 +13,7 @@ static uint32_t read_thread(struct tree *t, yajl_val from, const char *key)
 
 static int64_t read_start(yajl_val from)
 {
-	return tree_integer(tree_get(from, "start_time_ns"));
+	return tree_time(tree_get(from, "start_time_ns"));
 }
 
 static uint64_t read_counter(yajl_val from, const char *key)

@@ -167,7 +167,7 @@ static void read_reading(struct tree *t, struct pairs *pairs, yajl_val from)
 		return;
 	to = strcmp(tree_text(tree_get(from, "at")), "start") ? &pair->last : &pair->first;
 	to->jvm = tree_jvm_at(t, tree_get(from, "jvm"));
-	to->time_ns = tree_integer(tree_get(from, "time_ns"));
+	to->time_ns = tree_time(tree_get(from, "time_ns"));
 	to->rss_bytes = amount(from, "rss_bytes");
 	to->rss_peak_bytes = amount(from, "rss_peak_bytes");
 	to->java_heap_pss = amount(from, "java_heap_pss_bytes");

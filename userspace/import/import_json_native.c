@@ -143,7 +143,7 @@ static void read_budget(struct tree *t, yajl_val from)
 	row->limit_pct = YAJL_IS_NUMBER(limit) ? tree_decimal(limit) : 0;
 	row->cost_pct = tree_decimal(tree_get(from, "cost_pct"));
 	row->total_cost_pct = tree_decimal(tree_get(from, "total_cost_pct"));
-	row->attached_ns = tree_integer(tree_get(from, "attached_time_ns"));
+	row->attached_ns = tree_time(tree_get(from, "attached_time_ns"));
 	for (int i = 0; i < REC_NATIVE_STATE_NR; i++) {
 		const char *name = rec_native_state_name((enum rec_native_state)i);
 
@@ -166,7 +166,7 @@ static void read_change(struct tree *t, yajl_val from)
 	int after = rec_native_state_find(tree_text(tree_get(from, "to")));
 	int reason = rec_budget_reason_find(tree_text(tree_get(from, "reason")));
 	struct rec_budget_event event = {
-		.time_ns = tree_integer(tree_get(from, "time_ns")),
+		.time_ns = tree_time(tree_get(from, "time_ns")),
 		.jvm = tree_jvm_at(t, tree_get(from, "jvm")),
 		.cost_pct = tree_decimal(tree_get(from, "cost_pct")),
 		.limit_pct = tree_decimal(tree_get(from, "limit_pct")),

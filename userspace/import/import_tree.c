@@ -32,6 +32,11 @@ int64_t tree_integer(yajl_val value)
 	return YAJL_IS_INTEGER(value) ? YAJL_GET_INTEGER(value) : 0;
 }
 
+int64_t tree_time(yajl_val value)
+{
+	return rec_time(tree_integer(value));
+}
+
 /* Addresses use all 64 bits, which yajl has only as text. */
 uint64_t tree_counter(yajl_val value)
 {

@@ -36,6 +36,7 @@ yajl_val tree_at(yajl_val array, size_t i);
 size_t tree_length(yajl_val array);
 int64_t tree_integer(yajl_val value);
 uint64_t tree_counter(yajl_val value); /* with all 64 bits */
+int64_t tree_time(yajl_val value);     /* nanoseconds since the epoch, as rec_time() */
 double tree_decimal(yajl_val value);   /* NaN for null, which is what is written of one */
 bool tree_is_true(yajl_val value);
 const char *tree_text(yajl_val value);

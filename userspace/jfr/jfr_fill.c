@@ -65,7 +65,8 @@ static void on_sample(void *ctx, const struct jfr_item *e, enum jfr_sample_kind 
 		.kind = kind,
 	};
 
-	jfr_fill_sample(ctx, &key, &(struct jfr_raw_sample){ .time_ns = jfr_ns(e, SAMPLE_TIME) });
+	jfr_fill_sample(ctx, &key,
+			&(struct jfr_raw_sample){ .time_ns = jfr_fill_time(e, SAMPLE_TIME) });
 }
 
 static void on_execution_sample(void *ctx, const struct jfr_item *e)
@@ -91,7 +92,7 @@ static void on_cpu_time_sample(void *ctx, const struct jfr_item *e)
 
 	f->cpu_time_samples++;
 	jfr_fill_sample(f, &key,
-			&(struct jfr_raw_sample){ .time_ns = jfr_ns(e, CPU_TIME),
+			&(struct jfr_raw_sample){ .time_ns = jfr_fill_time(e, CPU_TIME),
 						  .value = jfr_ns(e, CPU_PERIOD) });
 }
 
@@ -276,14 +277,13 @@ void jfr_fill_some_jvm(struct jfr_filler *f)
 static void extend_time(struct jfr_filler *f, const struct jfr_chunk *chunk)
 {
 	struct rec_meta *meta = rec_meta(f->rec);
-	int64_t end_ns;
+	int64_t start_ns = rec_time(chunk->start_ns);
+	int64_t end_ns = rec_time(rec_sum(chunk->start_ns, chunk->duration_ns));
 
 	if (f->is_ours && meta->end_time_ns)
 		return;
-	if (__builtin_add_overflow(chunk->start_ns, chunk->duration_ns, &end_ns))
-		end_ns = chunk->start_ns;
-	if (!meta->start_time_ns || chunk->start_ns < meta->start_time_ns)
-		meta->start_time_ns = chunk->start_ns;
+	if (!meta->start_time_ns || start_ns < meta->start_time_ns)
+		meta->start_time_ns = start_ns;
 	if (end_ns > meta->end_time_ns)
 		meta->end_time_ns = end_ns;
 }

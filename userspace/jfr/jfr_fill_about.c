@@ -8,6 +8,11 @@
 
 #define NS_PER_SECOND 1000000000
 
+int64_t jfr_fill_time(const struct jfr_item *e, unsigned int field)
+{
+	return rec_time(jfr_ns(e, field));
+}
+
 uint32_t jfr_fill_text(struct jfr_filler *f, const struct jfr_item *e, unsigned int field)
 {
 	if (!jfr_text(e, field, &f->text) || !f->text.len)
@@ -221,7 +226,7 @@ void jfr_fill_recording(void *ctx, const struct jfr_item *e)
 {
 	struct jfr_filler *f = ctx;
 	struct rec_meta *meta = rec_meta(f->rec);
-	int64_t start_ns = jfr_ns(e, REC_START), end_ns = jfr_ns(e, REC_END);
+	int64_t start_ns = jfr_fill_time(e, REC_START), end_ns = jfr_fill_time(e, REC_END);
 
 	*meta = (struct rec_meta){
 		.start_time_ns = start_ns,

@@ -92,7 +92,7 @@ void jfr_fill_collection(void *ctx, const struct jfr_item *e)
 		.thread = thread_of(f, e, COLLECTION_THREAD),
 		.name = jfr_fill_text(f, e, COLLECTION_NAME),
 		.cause = jfr_fill_text(f, e, COLLECTION_CAUSE),
-		.time_ns = jfr_ns(e, COLLECTION_TIME),
+		.time_ns = jfr_fill_time(e, COLLECTION_TIME),
 		.duration_ns = span_of(e, COLLECTION_DURATION),
 		.sum_of_pauses_ns = span_of(e, COLLECTION_SUM),
 		.longest_pause_ns = span_of(e, COLLECTION_LONGEST),
@@ -179,7 +179,7 @@ static void add_phase(struct jfr_filler *f, const struct jfr_item *e, bool concu
 		.name = jfr_fill_text(f, e, PHASE_NAME),
 		.level = level,
 		.concurrent = concurrent,
-		.time_ns = jfr_ns(e, PHASE_TIME),
+		.time_ns = jfr_fill_time(e, PHASE_TIME),
 		.duration_ns = span_of(e, PHASE_DURATION),
 	};
 	uint32_t id = rec_gc_phase(f->rec, &row);
@@ -300,7 +300,7 @@ void jfr_fill_safepoint_begin(void *ctx, const struct jfr_item *e)
 	if (!to)
 		return;
 	to->begun = true;
-	to->row.time_ns = jfr_ns(e, BEGIN_TIME);
+	to->row.time_ns = jfr_fill_time(e, BEGIN_TIME);
 	to->row.reach_ns = span_of(e, BEGIN_DURATION);
 	to->row.thread = thread_of(f, e, BEGIN_THREAD);
 	to->row.threads = threads_at(e, BEGIN_THREADS);
@@ -319,7 +319,7 @@ void jfr_fill_safepoint_end(void *ctx, const struct jfr_item *e)
 		return;
 	to->ended = true;
 	to->row.resume_ns = span_of(e, END_DURATION);
-	to->end_ns = rec_sum(jfr_ns(e, END_TIME), jfr_ns(e, END_DURATION));
+	to->end_ns = rec_sum(jfr_fill_time(e, END_TIME), jfr_ns(e, END_DURATION));
 }
 
 enum { OP_TIME, OP_DURATION, OP_THREAD, OP_NAME, OP_STOPS, OP_CALLER, OP_SAFEPOINT, OP_PID };
@@ -334,7 +334,7 @@ void jfr_fill_vm_operation(void *ctx, const struct jfr_item *e)
 		.caller = thread_of(f, e, OP_CALLER),
 		.stops = jfr_number(e, OP_STOPS),
 		.safepoint = (uint64_t)jfr_number(e, OP_SAFEPOINT),
-		.time_ns = jfr_ns(e, OP_TIME),
+		.time_ns = jfr_fill_time(e, OP_TIME),
 		.duration_ns = span_of(e, OP_DURATION),
 	};
 

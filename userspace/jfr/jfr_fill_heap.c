@@ -31,7 +31,7 @@ static int64_t size_of(const struct jfr_item *e, unsigned int field)
 static void add_object(struct jfr_filler *f, const struct jfr_item *e, int64_t tlab)
 {
 	struct jfr_raw_total key = key_of(e, JFR_SAMPLE_OBJECT);
-	struct jfr_raw_sample sample = { .time_ns = jfr_ns(e, TIME),
+	struct jfr_raw_sample sample = { .time_ns = jfr_fill_time(e, TIME),
 					 .object_bytes = (uint64_t)size_of(e, SIZE),
 					 .tlab_bytes = (uint64_t)tlab };
 
@@ -58,7 +58,8 @@ void jfr_fill_allocation_sample(void *ctx, const struct jfr_item *e)
 {
 	struct jfr_filler *f = ctx;
 	struct jfr_raw_total key = key_of(e, JFR_SAMPLE_ALLOCATION);
-	struct jfr_raw_sample sample = { .time_ns = jfr_ns(e, TIME), .value = size_of(e, SIZE) };
+	struct jfr_raw_sample sample = { .time_ns = jfr_fill_time(e, TIME),
+					 .value = size_of(e, SIZE) };
 
 	if (f->object.time_ns == sample.time_ns) {
 		sample.object_bytes = f->object.object_bytes;

@@ -161,6 +161,8 @@ void jfr_fill_jvm(void *ctx, const struct jfr_item *e);
 void jfr_fill_thread_time(void *ctx, const struct jfr_item *e);
 void jfr_fill_quality(void *ctx, const struct jfr_item *e);
 
+/* When an event says it was, as rec_time(). */
+int64_t jfr_fill_time(const struct jfr_item *e, unsigned int field);
 /* A text of the recording; 0 for none. */
 uint32_t jfr_fill_text(struct jfr_filler *f, const struct jfr_item *e, unsigned int field);
 /* In a file that says nothing of its JVM, what is in it is still of one: resolver.jvm. */

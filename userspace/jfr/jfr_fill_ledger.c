@@ -53,7 +53,7 @@ enum { AT_TIME, AT_PID, AT_MORE };
 
 static struct rec_ledger *reading(struct jfr_filler *f, const struct jfr_item *e)
 {
-	return reading_of(f, jfr_ns(e, AT_TIME), jfr_number(e, AT_PID));
+	return reading_of(f, jfr_fill_time(e, AT_TIME), jfr_number(e, AT_PID));
 }
 
 enum {
@@ -199,6 +199,6 @@ void jfr_fill_value(void *ctx, const struct jfr_item *e)
 	/* Time is that since the recording began: without its start there is none. */
 	if (rec_meta(f->rec)->start_time_ns && jfr_text(e, AT_MORE, &f->text) &&
 	    (jvm || rec_series_is_machine(strbuf_text(&f->text))))
-		rec_series_add(f->rec, jvm, strbuf_text(&f->text), jfr_ns(e, AT_TIME),
+		rec_series_add(f->rec, jvm, strbuf_text(&f->text), jfr_fill_time(e, AT_TIME),
 			       jfr_number(e, AT_MORE + 1));
 }

@@ -161,7 +161,7 @@ void jfr_fill_native_suspect(void *ctx, const struct jfr_item *e)
 		.survived = (uint64_t)jfr_number(e, SUSPECT_SURVIVED),
 	};
 
-	if (kind < 0 || !suspect.jvm || !is_latest(f, suspect.jvm, jfr_ns(e, SUSPECT_TIME)))
+	if (kind < 0 || !suspect.jvm || !is_latest(f, suspect.jvm, jfr_fill_time(e, SUSPECT_TIME)))
 		return;
 	suspect.kind = (enum growth_kind)kind;
 	take_ages(e, SUSPECT_OLDEST, &suspect.oldest_ns, suspect.ages);
@@ -221,7 +221,7 @@ void jfr_fill_probe_budget(void *ctx, const struct jfr_item *e)
 	row->estimated = jfr_number(e, BUDGET_ESTIMATED);
 	row->error_pct = 100 * jfr_decimal(e, BUDGET_ERROR);
 	row->live_known = jfr_number(e, BUDGET_LIVE_KNOWN);
-	row->attached_ns = jfr_number(e, BUDGET_ATTACHED);
+	row->attached_ns = rec_time(jfr_number(e, BUDGET_ATTACHED));
 	for (unsigned int i = 0; i < REC_NATIVE_STATE_NR; i++)
 		row->state_ns[i] = (uint64_t)jfr_number(e, BUDGET_STATES + i);
 	row->interval = (uint64_t)jfr_number(e, BUDGET_INTERVAL);
@@ -248,7 +248,7 @@ void jfr_fill_probe_state(void *ctx, const struct jfr_item *e)
 	int to = find(f, e, CHANGE_TO, rec_native_state_find);
 	int reason = find(f, e, CHANGE_REASON, rec_budget_reason_find);
 	struct rec_budget_event event = {
-		.time_ns = jfr_ns(e, CHANGE_TIME),
+		.time_ns = jfr_fill_time(e, CHANGE_TIME),
 		.jvm = jfr_fill_jvm_of(f, jfr_number(e, CHANGE_PID)),
 		.cost_pct = 100 * jfr_decimal(e, CHANGE_COST),
 		.limit_pct = 100 * jfr_decimal(e, CHANGE_LIMIT),

@@ -72,6 +72,7 @@ void rec_classes_free(struct rec_classes *classes)
 	free(classes->classes.items);
 	free(classes->rules.items);
 	free(classes->counts.items);
+	map64_free(&classes->counts.places);
 	free(classes->changes.items);
 	free(classes->methods.items);
 	free(classes->agents.items);

@@ -54,6 +54,7 @@ void rec_gc_free(struct rec_gc *gc)
 	free(gc->safepoints.items);
 	free(gc->operations.items);
 	free(gc->counts.items);
+	map64_free(&gc->counts.places);
 	free(gc);
 }
 

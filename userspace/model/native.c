@@ -157,14 +157,20 @@ uint32_t rec_native_site_count(const struct recording *rec)
 	return rec->native ? rec->native->sites.count : 0;
 }
 
-static struct rec_native_tag *find_tag(struct rec_native_tag *tags, ssize_t *count,
+/* A file may have as many as sites: they are found by hash. */
+static struct rec_native_tag *find_tag(struct map64 *places, struct rec_native_tag *tags,
 				       const struct rec_native_site *site)
 {
-	for (ssize_t i = 0; i < *count; i++)
-		if (tags[i].sum.jvm == site->jvm && tags[i].sum.tag == site->tag)
-			return &tags[i];
-	tags[*count].sum = (struct rec_native_site){ .jvm = site->jvm, .tag = site->tag };
-	return &tags[(*count)++];
+	uint64_t key = (uint64_t)site->jvm << 32 | site->tag;
+	uint32_t at;
+
+	if (map64_get(places, key, &at))
+		return &tags[at];
+	at = (uint32_t)places->count;
+	if (map64_set(places, key, at))
+		return NULL;
+	tags[at].sum = (struct rec_native_site){ .jvm = site->jvm, .tag = site->tag };
+	return &tags[at];
 }
 
 static void add_to_tag(struct rec_native_tag *tag, const struct rec_native_site *site)
@@ -195,16 +201,22 @@ static void add_to_tag(struct rec_native_tag *tag, const struct rec_native_site 
 ssize_t rec_native_tags(const struct recording *rec, struct rec_native_tag **out)
 {
 	uint32_t sites = rec_native_site_count(rec);
-	struct rec_native_tag *tags = calloc((size_t)sites + 1, sizeof(*tags)), *tag;
-	ssize_t count = 0;
+	struct rec_native_tag *tags = calloc((size_t)sites + 1, sizeof(*tags)), *tag = tags;
+	struct map64 places = { 0 };
+	ssize_t count;
 
-	if (!tags)
-		return -ENOMEM;
-	for (uint32_t id = 1; rec->native && id <= sites; id++) {
+	for (uint32_t id = 1; tag && id <= sites; id++) {
 		const struct rec_native_site *site = table_get(&rec->native->sites, id);
 
-		tag = find_tag(tags, &count, site);
-		add_to_tag(tag, site);
+		tag = find_tag(&places, tags, site);
+		if (tag)
+			add_to_tag(tag, site);
+	}
+	count = (ssize_t)places.count;
+	map64_free(&places);
+	if (!tag) {
+		free(tags);
+		return -ENOMEM;
 	}
 	*out = tags;
 	return count;
@@ -270,23 +282,38 @@ int rec_probe_group_find(const char *name)
 	return -1;
 }
 
+static uint64_t budget_key(enum rec_probe_group group, uint32_t jvm)
+{
+	return (uint64_t)group << 32 | jvm;
+}
+
+/* NULL when there is none. Each site asks for it: it is found by hash. */
+static struct rec_native_budget *budget_get(const struct recording *rec, enum rec_probe_group group,
+					    uint32_t jvm)
+{
+	struct rec_native_budget *rows = rec->native ? rec->native->budgets.items : NULL;
+	uint32_t at;
+
+	if (!rows || !map64_get(&rec->native->budget_places, budget_key(group, jvm), &at))
+		return NULL;
+	return &rows[at];
+}
+
 struct rec_native_budget *rec_budget(struct recording *rec, enum rec_probe_group group,
 				     uint32_t jvm)
 {
 	struct rec_native *native = rec_native_of(rec);
-	struct rec_native_budget *row;
+	struct rec_native_budget *row = budget_get(rec, group, jvm);
 
-	if (!native)
-		return NULL;
-	row = native->budgets.items;
-	for (uint32_t i = 0; i < native->budgets.count; i++)
-		if (row[i].jvm == jvm && row[i].group == group)
-			return &row[i];
+	if (!native || row)
+		return row;
 	row = rec_rows_add(rec, &native->budgets, 1);
 	if (!row)
 		return NULL;
 	row->group = group;
 	row->jvm = jvm;
+	if (map64_set(&native->budget_places, budget_key(group, jvm), native->budgets.count - 1))
+		rec->err = -ENOMEM;
 	return row;
 }
 
@@ -299,18 +326,6 @@ const struct rec_native_budget *rec_native_budgets(const struct recording *rec, 
 {
 	*count = rec->native ? rec->native->budgets.count : 0;
 	return *count ? rec->native->budgets.items : NULL;
-}
-
-static const struct rec_native_budget *budget_get(const struct recording *rec,
-						  enum rec_probe_group group, uint32_t jvm)
-{
-	size_t count;
-	const struct rec_native_budget *budgets = rec_native_budgets(rec, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (budgets[i].jvm == jvm && budgets[i].group == group)
-			return &budgets[i];
-	return NULL;
 }
 
 const struct rec_native_budget *rec_native_budget_get(const struct recording *rec, uint32_t jvm)
@@ -438,7 +453,9 @@ void rec_native_free(struct rec_native *native)
 	table_free(&native->sites);
 	table_free(&native->calls);
 	free(native->counts.items);
+	map64_free(&native->counts.places);
 	free(native->budgets.items);
+	map64_free(&native->budget_places);
 	free(native->events.items);
 	free(native->suspects.items);
 	free(native);

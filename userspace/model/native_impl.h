@@ -13,6 +13,7 @@ struct rec_native {
 	struct table calls; /* of struct rec_native_calls */
 	struct rec_rows counts;
 	struct rec_rows budgets;
+	struct map64 budget_places; /* JVM and group to the index of its row */
 	struct rec_rows events;
 	struct rec_rows suspects;
 };

@@ -240,6 +240,17 @@ struct rec_total {
 void rec_add(struct recording *rec, const struct rec_key *key, int64_t count, int64_t value);
 /* A sum as rec_add() makes it: what does not fit is the nearest that does. */
 int64_t rec_sum(int64_t a, int64_t b);
+/*
+ * A time since the epoch of a file, which may be any number, as one that the clock can have: the
+ * year 2116 is the last. The difference of two, and the sum of a time and a difference, fit.
+ */
+#define REC_TIME_MAX ((1ll << 62) - 1)
+static inline int64_t rec_time(int64_t ns)
+{
+	if (ns > REC_TIME_MAX)
+		return REC_TIME_MAX;
+	return ns < 0 ? 0 : ns;
+}
 /* In order of first sight. */
 const struct rec_total *rec_totals(const struct recording *rec, size_t *count);
 

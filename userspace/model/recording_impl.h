@@ -119,6 +119,7 @@ struct rec_rows {
 	void *items;		/* owned */
 	uint32_t count;
 	uint32_t capacity;
+	struct map64 places; /* of rec_count_set(): JVM and name to the index of the row */
 };
 
 /* The first of some more rows, all zeroed; NULL when memory is out, or there would be over max. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <string.h>
 
 #include "model/recording_impl.h"
@@ -26,16 +27,18 @@ void *rec_rows_add(struct recording *rec, struct rec_rows *rows, uint32_t more)
 void rec_count_set(struct recording *rec, struct rec_rows *rows, uint32_t jvm, const char *name,
 		   uint64_t value)
 {
-	uint32_t string = rec_string(rec, name, strlen(name));
+	uint32_t string = rec_string(rec, name, strlen(name)), at;
+	uint64_t key = (uint64_t)jvm << 32 | string;
 	struct rec_count *row = rows->items;
 
-	for (uint32_t i = 0; i < rows->count; i++) {
-		if (row[i].jvm == jvm && row[i].name == string) {
-			row[i].value = value;
-			return;
-		}
+	if (map64_get(&rows->places, key, &at)) {
+		row[at].value = value;
+		return;
 	}
 	row = rec_rows_add(rec, rows, 1);
-	if (row)
-		*row = (struct rec_count){ jvm, string, value };
+	if (!row)
+		return;
+	*row = (struct rec_count){ jvm, string, value };
+	if (map64_set(&rows->places, key, rows->count - 1))
+		rec->err = -ENOMEM;
 }
