@@ -295,7 +295,7 @@ static const struct option_row
 		  .help = "how long: 30, 30s, 5m, 1h; else until Ctrl-C or the end of the target" },
 		{ 'f', OPTION_RECORD, "file", "PATH", set_file,
 		  .expects = "a path, at most 16 of them",
-		  .help = "output, its format by suffix (.jfr .json .collapsed .pb.gz); repeat it for several. %p is the pid, %t the time, - standard output; jvmscope-%p-%t.jfr when not given" },
+		  .help = "output, its format by suffix (.jfr .json .collapsed .pb.gz .nmt.txt); repeat it for several. %p is the pid, %t the time, - standard output; jvmscope-%p-%t.jfr when not given" },
 		{ 0, OPTION_RECORD, "format", "F", set_format,
 		  .help = "format of - and of files whose suffix names none; of a single -f in any case" },
 		{ 'e', OPTION_RECORD, "events", "LIST", set_events,
