@@ -73,7 +73,7 @@ def mean(rows, field):
     return sum(values) / len(values)
 
 
-@test("counters of the JVM's own recording", quick=True, lowest=17)
+@test("counters of the JVM's own recording", lowest=17)
 def converted(run):
     """What convert makes of a file of the JVM."""
     jvm = run.java("Idle", flags=("-XX:+UsePerfData",))
@@ -173,7 +173,7 @@ def facts(rows):
             else value for name, value in rows[-1][1].items()}
 
 
-@test("configuration beside the JVM's own", quick=["G1", "Z"], lowest=17, params=COLLECTORS)
+@test("configuration beside the JVM's own", quick=["G1"], lowest=17, params=COLLECTORS)
 def configuration(run, gc):
     jvm = run.java("Idle", flags=("-XX:+UnlockExperimentalVMOptions", gc, "-XX:+UsePerfData",
                                   "-XX:MaxGCPauseMillis=77", "-XX:NewSize=20m"))
@@ -257,7 +257,7 @@ class Quota:
         (self.path / "cgroup.procs").write_text(str(pid), encoding="ascii")
 
 
-@test("counters fill views of jfr", quick=["G1"], lowest=17, params=COLLECTORS)
+@test("counters fill views of jfr", lowest=17, params=COLLECTORS)
 def views(run, gc):
     """JFR is off in this JVM, which gets half a CPU and wants two."""
     jvm = run.java("BusyThreads", 30, 2, flags=("-XX:+UnlockExperimentalVMOptions", gc,
@@ -286,7 +286,7 @@ def views(run, gc):
         series["cgroup_cpu_periods_total"][-1] - series["cgroup_cpu_periods_total"][0]))
 
 
-@test("a JVM without counters", quick=True, lowest=8, jdks=[""])
+@test("a JVM without counters", lowest=8, jdks=[""])
 def without(run):
     jvm = run.java("Idle", flags=("-XX:-UsePerfData",))
     path = run.output()

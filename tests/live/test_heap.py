@@ -77,7 +77,7 @@ def check_shares(recording):
     return "A %.1f %% of 75" % share
 
 
-@test("heap allocation", quick=["G1"], params={
+@test("heap allocation", params={
     name: {"flags": flags} for name, flags in COLLECTORS.items()}, jdks=["G1"])
 def heap(run, flags):
     jvm = run.java("HeapWork", 5, flags=flags, wait=True, hold=1)
@@ -178,7 +178,7 @@ def views(run, path):
         expect(re.search(pattern, done.stdout, re.DOTALL), "jfr view %s: %s" % (name, done.stdout))
 
 
-@test("heap allocation in JFR", quick=("all", [""]))
+@test("heap allocation in JFR", quick=[""])
 def in_jfr(run):
     """A JVM that records nothing itself: its file has what the JSON has, and fills the views."""
     jvm = run.java("HeapWork", 4, wait=True, hold=1)

@@ -45,7 +45,7 @@ FLAGS = {
 }
 
 
-@test("waits for locks", quick=["G1"], params={
+@test("waits for locks", params={
     name: {"flags": flags} for name, flags in FLAGS.items()}, jdks=["G1"])
 def locks(run, flags):
     jvm = run.java("Waits", 5, flags=flags, wait=True, hold=1)
@@ -81,3 +81,7 @@ def locks_in_jfr(run):
         for view, word in VIEWS.items():
             text = tool.run("view", "--width", "200", view, path)
             expect(word in text, "%s of %s: %s" % (view, tool.jdk, text))
+    scope = run.scope("convert", path, "-o", run.output())
+    expect(scope.wait(30) == 0, "convert: %s" % scope.err)
+    expect(any("left out" in line and "waits for locks" in line for line in scope.err),
+           "convert does not say what it leaves out: %s" % scope.err)

@@ -46,7 +46,7 @@ def shares_slow(run):
     shares_of(run, (), seconds=25, hz=99)
 
 
-@test("no safepoint bias", quick=True)
+@test("no safepoint bias")
 def bias(run):
     flags = ("-XX:LoopStripMiningIter=0", "-XX:-UseCountedLoopSafepoints")
     jvm = run.java("SafepointBias", 4, flags=flags, wait=True, hold=20)
@@ -161,7 +161,7 @@ def main_thread(recording, methods):
     return list(recording.samples(tid=tids.pop()))
 
 
-@test("GC barriers", quick=["ZGC"], params={
+@test("GC barriers", params={
     "G1": {"collector": "G1GC"}, "Parallel": {"collector": "ParallelGC"},
     "ZGC": {"collector": "ZGC"}, "Shenandoah": {"collector": "ShenandoahGC"}})
 def gc_barriers(run, collector):
