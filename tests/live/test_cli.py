@@ -396,7 +396,7 @@ def all_jvms(run):
         expect(count > 300, "pid %d: %d samples" % (jvm.pid, count))
 
 
-@test("first sample soon beside 400 busy threads", quick=True, each_jdk=False)
+@test("first sample soon beside 400 busy threads", each_jdk=False)
 def busy_machine(run):
     if os.sched_getscheduler(0) != os.SCHED_OTHER or os.nice(0) != 0:
         raise Skip("this test runs at a priority that somebody chose, and the recorder keeps it")

@@ -178,7 +178,7 @@ def views(run, path):
         expect(re.search(pattern, done.stdout, re.DOTALL), "jfr view %s: %s" % (name, done.stdout))
 
 
-@test("heap allocation in JFR", quick=[""])
+@test("heap allocation in JFR")
 def in_jfr(run):
     """A JVM that records nothing itself: its file has what the JSON has, and fills the views."""
     jvm = run.java("HeapWork", 4, wait=True, hold=1)

@@ -121,7 +121,7 @@ class Questions:
 RUNS = {"T": {"program": "T"}, "Big": {"program": "Big"}}
 
 
-@test("all names equal the reference walker's", params=RUNS, quick=["T"], needs_bpf=False,
+@test("all names equal the reference walker's", params=RUNS, needs_bpf=False,
       lowest=8, limit=180, modes=("full", "jdks"))
 def all_names(run, program):
     if os.uname().machine != "x86_64":

@@ -31,7 +31,7 @@ def shares_of(run, flags, seconds=4, hz=997, program="MixShares"):
 
 
 @test("shares", params={label: {"flags": flags} for label, flags in FLAGS.items()},
-      quick=("all", [""]))
+      quick=[""])
 def shares(run, flags):
     shares_of(run, flags)
 
@@ -107,7 +107,7 @@ def record_hidden(run, seconds):
     return run.record_all(jvm, "-F", 997)
 
 
-@test("generated code", lowest=17, quick=True)
+@test("generated code", lowest=17)
 def generated_code(run):
     recording, truth = record_hidden(run, 5)
     samples = [s for s in recording.samples() if s.has("LambdaHidden.slice")]
@@ -136,7 +136,7 @@ def stable_names(run):
     expect(len(both) >= 0.8 * len(found[0] | found[1]), "only in one run: %s" % (found[0] ^ found[1]))
 
 
-@test("clock, kernel and signal below Java", quick=["interpreted"],
+@test("clock, kernel and signal below Java",
       params={"": {"flags": ()}, "interpreted": {"flags": ("-Xint",)},
               "C1 only": {"flags": ("-XX:TieredStopAtLevel=1",)}})
 def clock_loop(run, flags):
