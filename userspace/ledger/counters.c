@@ -116,7 +116,7 @@ static bool is_for(const struct perfdata *table, size_t row)
 	return !rows[row].without || !perfdata_find(table, rows[row].without);
 }
 
-/* "java.property.java.home", "sun.property.sun.boot.library.path". */
+/* The name of a property behind either prefix; NULL for any other counter. */
 static const char *property_of(const struct perfdata *table, const struct perfdata_entry *entry)
 {
 	static const char *const prefixes[] = { "java.property.", "sun.property." };
