@@ -204,6 +204,19 @@ def by_default(run):
     expect(tools()[0].samples(found[0]) > 0, "no samples")
 
 
+@test("jfr of an idle JVM", quick=True, lowest=17)
+def of_idle(run):
+    """What a chunk has besides the samples is small, also with what a real JVM says of itself."""
+    jvm = run.java("Idle", 30)
+    path = run.output(".jfr")
+    scope = run.scope("-p", jvm.pid, "-e", "cpu", "-d", 1, "-q", "-f", path)
+    expect(scope.wait(20) == 0, str(scope.err))
+    size = path.stat().st_size
+    expect(size <= 48 << 10, "%d bytes" % size)
+    expect(tools()[0].summary(path)[1] == 1, "not one chunk")
+    run.note("%d bytes" % size)
+
+
 @test("jfr to a pipe", quick=True, each_jdk=False)
 def to_pipe(run):
     jvm = run.java("MixShares", 30)

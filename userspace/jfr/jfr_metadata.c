@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jfr/jfr_metadata.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/intern.h"
 #include "base/map64.h"
 #include "jfr/jfr_events.h"
+
+#define OWN_PREFIX "jvmscope."
 
 enum annotation {
 	LABEL,
@@ -40,7 +44,7 @@ static const struct {
 	[CONTENT_TYPE] = { "jdk.jfr.ContentType", false, false },
 };
 
-/* The annotation of a unit; amounts and addresses are unsigned besides. */
+/* The annotation of a unit; addresses are unsigned besides. */
 static const struct {
 	enum annotation annotation;
 	const char *value;
@@ -52,7 +56,7 @@ static const struct {
 	[JFR_UNIT_TICKS] = { TIMESPAN, "TICKS", false },
 	[JFR_UNIT_NS] = { TIMESPAN, "NANOSECONDS", false },
 	[JFR_UNIT_MS] = { TIMESPAN, "MILLISECONDS", false },
-	[JFR_UNIT_BYTES] = { DATA_AMOUNT, "BYTES", true },
+	[JFR_UNIT_BYTES] = { DATA_AMOUNT, "BYTES", false },
 	[JFR_UNIT_ADDRESS] = { MEMORY_ADDRESS, NULL, true },
 	[JFR_UNIT_UNSIGNED] = { ANNOTATION_NR, NULL, true },
 	[JFR_UNIT_PERCENT] = { PERCENTAGE, NULL, false },
@@ -71,20 +75,63 @@ static const struct {
 };
 #define LEADING_COUNT (sizeof(leading) / sizeof(leading[0]))
 
-/* The tree of elements, whose words are numbers into the table of strings. */
+#define WORDS_MAX 4096
+
+struct word {
+	uint32_t id;
+	uint32_t uses;
+};
+
+/*
+ * The tree of elements, whose words are numbers into the table of strings. It is put twice: then
+ * the words that are used most have the numbers of one byte.
+ */
 struct tree {
 	struct intern strings;
 	struct jfr_bytes bytes;
+	struct word words[WORDS_MAX];
 };
 
 static void put_word(struct tree *tree, const char *word)
 {
 	uint32_t id = intern_add(&tree->strings, word, strlen(word));
 
-	if (!id)
+	if (!id || id > WORDS_MAX) {
 		tree->bytes.failed = true;
-	else
-		jfr_put_long(&tree->bytes, id - 1);
+		return;
+	}
+	tree->words[id - 1].id = id;
+	tree->words[id - 1].uses++;
+	jfr_put_long(&tree->bytes, id - 1);
+}
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct word *one = a, *other = b;
+
+	if (one->uses != other->uses)
+		return one->uses < other->uses ? 1 : -1;
+	return one->id < other->id ? -1 : 1;
+}
+
+/* Empties the tree, and numbers the words it had by how often they were used. */
+static void number_words(struct tree *tree)
+{
+	struct intern old = tree->strings;
+
+	tree->strings = (struct intern){ 0 };
+	tree->bytes.len = 0;
+	if (tree->bytes.failed)
+		old.count = 0;
+	qsort(tree->words, old.count, sizeof(tree->words[0]), compare_uses);
+	for (uint32_t i = 0; i < old.count; i++) {
+		size_t len;
+		const char *word = intern_get(&old, tree->words[i].id, &len);
+
+		if (!intern_add(&tree->strings, word, len))
+			tree->bytes.failed = true;
+	}
+	intern_free(&old);
 }
 
 static void put_id(struct tree *tree, unsigned int id)
@@ -145,9 +192,39 @@ static void put_category(struct tree *tree, const char *category)
 	put_child_count(tree, 0);
 }
 
-static void put_field(struct tree *tree, const struct jfr_field *field)
+/* Whether a label is the words of a field's name: "Live Count" of liveCount. */
+static bool says_the_name(const char *label, const char *name)
+{
+	for (; *label; label++) {
+		if (*label == ' ')
+			continue;
+		if (tolower((unsigned char)*label) != tolower((unsigned char)*name))
+			return false;
+		name++;
+	}
+	return !*name;
+}
+
+/*
+ * What a reader shows for a field. It shows the name of one without a label, so that none is
+ * written for those of our own events that say no more, nor for events that nobody will see: each
+ * chunk has them all.
+ */
+static const char *label_of(unsigned int type, const struct jfr_field *field)
+{
+	bool is_ours = !strncmp(jfr_type(type)->name, OWN_PREFIX, strlen(OWN_PREFIX));
+
+	if (type >= JFR_DECLARED_FIRST)
+		return NULL;
+	if (is_ours && field->label && says_the_name(field->label, field->name))
+		return NULL;
+	return field->label;
+}
+
+static void put_field(struct tree *tree, unsigned int type, const struct jfr_field *field)
 {
 	unsigned int flags = jfr_type(field->type)->flags;
+	const char *label = label_of(type, field);
 	bool has_annotation = units[field->unit].annotation != ANNOTATION_NR;
 
 	put_element(tree, "field", 2u + !!(flags & JFR_POOL) + !!(flags & JFR_IN_ARRAY));
@@ -158,9 +235,9 @@ static void put_field(struct tree *tree, const struct jfr_field *field)
 		put_pair(tree, "constantPool", "true");
 	if (flags & JFR_IN_ARRAY)
 		put_pair(tree, "dimension", "1");
-	put_child_count(tree, !!field->label + units[field->unit].is_unsigned + has_annotation);
-	if (field->label)
-		put_annotation(tree, LABEL, field->label);
+	put_child_count(tree, !!label + units[field->unit].is_unsigned + has_annotation);
+	if (label)
+		put_annotation(tree, LABEL, label);
 	if (units[field->unit].is_unsigned)
 		put_annotation(tree, UNSIGNED, NULL);
 	if (has_annotation)
@@ -196,9 +273,9 @@ static void put_type(struct tree *tree, unsigned int id, const struct jfr_type *
 		put_category(tree, type->category);
 	for (size_t i = 0; i < LEADING_COUNT && type->category; i++)
 		if (!leading[i].flag || type->flags & leading[i].flag)
-			put_field(tree, &leading[i].field);
+			put_field(tree, id, &leading[i].field);
 	for (size_t i = 0; i < type->field_count; i++)
-		put_field(tree, &type->fields[i]);
+		put_field(tree, id, &type->fields[i]);
 }
 
 static void put_annotation_type(struct tree *tree, enum annotation annotation)
@@ -266,6 +343,8 @@ void jfr_put_metadata(struct jfr_bytes *bytes, uint64_t start_ticks)
 	struct jfr_bytes strings = { 0 };
 	size_t at;
 
+	put_tree(&tree);
+	number_words(&tree);
 	put_tree(&tree);
 	jfr_put_long(&strings, tree.strings.count);
 	for (uint32_t id = 1; id <= tree.strings.count; id++)
