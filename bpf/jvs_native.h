@@ -59,8 +59,9 @@ struct jvs_native_site {
 	__u64 untracked_blocks; /* allocated while the map was full: their end will not be seen */
 	__u64 untracked_bytes;
 	__u64 variance; /* of allocated_bytes, from sampling; in units of JVS_NATIVE_VARIANCE */
+	__s64 low;	/* bytes alive behind a free, the fewest since userspace set it anew */
 };
-_Static_assert(sizeof(struct jvs_native_site) == 72, "no holes");
+_Static_assert(sizeof(struct jvs_native_site) == 80, "no holes");
 #define JVS_NATIVE_VARIANCE 4096u /* bytes squared */
 
 #define JVS_NATIVE_SITES  32768	      /* site 0 is not used; sized again at load */

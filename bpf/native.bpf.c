@@ -35,11 +35,16 @@ static __always_inline struct jvs_native_site *site_at(__u32 id)
 static __always_inline void book_free(const struct jvs_native_block *block)
 {
 	struct jvs_native_site *site = site_at(block->site);
+	__s64 live;
 
 	if (!site)
 		return;
 	__sync_fetch_and_add(&site->freed_blocks, block->blocks);
 	__sync_fetch_and_add(&site->freed_bytes, block->bytes);
+	/* Of two at once the higher may stay: it is as low but for one block. */
+	live = site->allocated_bytes - site->freed_bytes - site->untracked_bytes;
+	if (live < site->low)
+		site->low = live;
 }
 
 /* Takes a block out of the map. Returns whether it was there. */
@@ -400,9 +405,10 @@ __attribute__((noinline)) int jvs_native_end(__u32 target, __u32 mode, __u64 sp,
 		bpf_map_update_elem(&jvs_native_live, &key, &thread->had, BPF_ANY);
 		return 0;
 	}
+	/* In this order, so that a block that moves does not make its site's lowest point. */
+	book_block(target, mode, value, time_ns, &thread->fresh);
 	if (thread->had.site)
 		book_free(&thread->had);
-	book_block(target, mode, value, time_ns, &thread->fresh);
 	return 0;
 }
 

@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "live/decode.h"
 #include "live/native_impl.h"
 #include "model/native.h"
 #include "model/recording.h"
+#include "target/target.h"
 #include "unit/fakes_live.h"
 #include "unit/unit.h"
 
@@ -396,7 +398,38 @@ static void what_was_seen_between_slices_is_not_told_twice(void)
 		  1000);
 }
 
+/* The recorder may look seldom, as when others want the CPU. */
+static void what_falls_between_two_looks_is_seen(void)
+{
+	struct target self = { .pid = getpid(), .pidfd = -1 };
+	struct native_target *t = &native->targets[process.index];
+	const int64_t *levels;
+
+	process.target = &self;
+	t->begun = true;
+	book(1, 3, 10, 100000);
+	native_follow(native, &process, false);
+	t->clock.step_ns = 0;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(native->known[1].level);
+	levels = native->known[1].level->bytes;
+	ASSERT_INT(levels[0], 100000);
+
+	/* The kernel books so when it frees. */
+	sites[1].allocated_bytes += 110000;
+	sites[1].freed_bytes += 80000;
+	sites[1].low = 20000;
+	native_follow(native, &process, false);
+	ASSERT_INT(levels[1], 20000);
+	sites[1].allocated_bytes += 10000;
+	native_follow(native, &process, false);
+	ASSERT_INT(levels[2], 130000);
+	native_follow(native, &process, true);
+	ASSERT_INT(levels[3], 140000);
+	free(native->known[1].level);
+}
+
 static CU_TestInfo tests[] = {
+	{ "what falls between two looks is seen", what_falls_between_two_looks_is_seen },
 	{ "slices stand for what was not seen", slices_stand_for_what_was_not_seen },
 	{ "few slices say nothing of what was not seen",
 	  few_slices_say_nothing_of_what_was_not_seen },

@@ -87,7 +87,7 @@ struct native_site {
 	int64_t told_bytes[2];
 	uint64_t slice_bytes; /* allocated when a slice began or ended last */
 	struct slices_sum slices;
-	int64_t low;		    /* bytes that lived, the fewest since the last look */
+	int64_t looked_at;	    /* bytes that lived at the last look */
 	struct growth_level *level; /* owned; of the bytes that live. NULL: there were few */
 	/* See native_retire(). */
 	uint64_t seen;	   /* blocks allocated and freed */

@@ -29,34 +29,33 @@ struct look {
 	bool is_last; /* as far as is known */
 };
 
-static void see_low(const struct jvs_native_site *site, struct native_site *known, const void *ctx)
+/* The fewest bytes since the look before: what is freed between two looks is seen by the kernel. */
+static int64_t take_low(struct jvs_native_site *site, int64_t live_before)
 {
-	int64_t live = live_bytes(site);
+	int64_t low = __atomic_exchange_n(&site->low, INT64_MAX, __ATOMIC_RELAXED);
 
-	(void)ctx;
-	if (known->level && live < known->low)
-		known->low = live;
+	return low < live_before ? low : live_before;
 }
 
-static void follow_site(const struct jvs_native_site *site, struct native_site *known,
-			const void *ctx)
+static void follow_site(struct jvs_native_site *site, struct native_site *known, const void *ctx)
 {
 	const struct look *look = ctx;
-	int64_t live = live_bytes(site);
+	int64_t live = live_bytes(site), low;
 
 	if (site->use != JVS_NATIVE_HEAP)
 		return;
 	/* Without memory it is not judged. */
+	low = take_low(site, known->looked_at);
 	if (!known->level && live >= LEVEL_LEAST) {
 		known->level = calloc(1, sizeof(*known->level));
-		known->low = live;
+		low = live;
 	}
+	known->looked_at = live;
 	if (!known->level)
 		return;
 	if (look->thinned)
 		growth_thin(known->level);
-	known->level->bytes[look->place] = look->is_last ? live : known->low;
-	known->low = live;
+	known->level->bytes[look->place] = look->is_last ? live : low;
 }
 
 /* Nothing lives there any more. */
@@ -79,7 +78,6 @@ void native_follow(struct native *native, const struct process *p, bool now)
 
 	if (!t->begun || t->live_lost)
 		return;
-	native_each_site(native, p->index, see_low, NULL);
 	if (!now && !growth_is_due(&t->clock, seen.time_ns))
 		return;
 	if (target_cpu_ns(p->target, &seen.work_ns))
@@ -99,7 +97,7 @@ struct live_sum {
 	uint64_t blocks;
 };
 
-static void add_live(const struct jvs_native_site *site, struct native_site *known, const void *ctx)
+static void add_live(struct jvs_native_site *site, struct native_site *known, const void *ctx)
 {
 	struct live_sum *const *sum = ctx;
 
@@ -224,8 +222,7 @@ static void add_level(const struct native_growths *growths, uint32_t id,
 		growth->level.bytes[i] += level->bytes[i];
 }
 
-static void add_site_level(const struct jvs_native_site *site, struct native_site *known,
-			   const void *ctx)
+static void add_site_level(struct jvs_native_site *site, struct native_site *known, const void *ctx)
 {
 	(void)site;
 	add_level(ctx, known->id, known->level);

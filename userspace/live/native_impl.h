@@ -26,7 +26,7 @@ void native_tell_budget(struct native *native, const struct decoder *d, const st
 			struct recording *rec);
 
 /* Calls do_site for each site of a target. */
-typedef void native_site_fn(const struct jvs_native_site *site, struct native_site *known,
+typedef void native_site_fn(struct jvs_native_site *site, struct native_site *known,
 			    const void *ctx);
 void native_each_site(struct native *native, uint32_t target, native_site_fn *do_site,
 		      const void *ctx);
