@@ -144,7 +144,7 @@ static void a_chunk_without_samples_is_one_too(void)
 	ASSERT_INT(walk(bytes, size, &walker), 2);
 }
 
-#define OF_A_JVM 4096 /* its settings, flags, thread and fields' constants: 3.5 KiB of one of 25 */
+#define OF_A_JVM 4096 /* of its settings, flags and constants: 3.5 KiB of one of 25 */
 
 static void the_fixed_part_of_a_chunk_is_small(void)
 {
