@@ -3,13 +3,10 @@
 Collections, safepoints and VM operations beside the JVM's own recorder, which runs on the same JVM
 at the same time, and beside its log of collections.
 """
-import os
 import re
-import signal
-import subprocess
-import time
 
-from harness import SCOPE, expect
+import beside
+from harness import expect
 from recording import Recording
 from suite import test
 
@@ -26,61 +23,20 @@ ALL_OF = ["GarbageCollection", "GCHeapSummary", "MetaspaceSummary", "GCPhasePaus
           "GCPhasePauseLevel1", "GCPhasePauseLevel2", "GCPhasePauseLevel3", "GCPhasePauseLevel4",
           "GCPhaseConcurrent", "GCPhaseConcurrentLevel1", "GCPhaseConcurrentLevel2",
           "SafepointBegin", "SafepointEnd", "ExecuteVMOperation"]
-EVERY = """<event name="jdk.%s"><setting name="enabled">true</setting>
-<setting name="threshold">0 ns</setting></event>"""
-
 # An end of the recording or of the program is not the same moment for both.
 EDGE_NS = 50_000_000
 
 
-def settings(run):
-    """A file of the profile settings with all of the events that are compared."""
-    path = run.jdk.home / "lib" / "jfr" / "profile.jfc"
-    if run.jdk.root and path.is_symlink():
-        path = run.jdk.root / os.readlink(path).lstrip("/")
-    profile = path.read_text(encoding="utf-8")
-    for name in ALL_OF:
-        profile = re.sub(r'<event name="jdk\.%s">.*?</event>' % name, "", profile, flags=re.DOTALL)
-    every = "\n".join(EVERY % name for name in ALL_OF)
-    path = run.for_java("all-of-gc-%d.jfc" % run.jdk.major)
-    path.write_text(profile.replace("</configuration>", every + "</configuration>"),
-                    encoding="utf-8")
-    return path
-
-
-def convert(run, path):
-    """A file of the JVM's recorder, by our reader."""
-    json = run.output()
-    done = subprocess.run([SCOPE, "convert", path, "-o", json], capture_output=True, text=True,
-                          timeout=120, check=False)
-    expect(done.returncode == 0, "convert: %s" % done.stderr)
-    return Recording(json)
-
-
 def record_both(run, flags, seconds):
     """(ours, the JVM's, from, to, the log) of one program."""
-    jfr, log = run.for_java("gc.jfr"), run.for_java("gc.log")
-    for path in (jfr, log):
-        path.unlink(missing_ok=True)
-    start = "-XX:StartFlightRecording=settings=%s,filename=%s,dumponexit=true" % (
-        run.jdk.inside(settings(run)), run.jdk.inside(jfr))
-    jvm = run.java("GcMix", seconds, wait=True, hold=60, flags=[
-        "-Xmx192m", "-Xlog:gc,gc+phases:file=%s:uptime" % run.jdk.inside(log), start, *flags])
+    log = run.for_java("gc.log")
+    log.unlink(missing_ok=True)
+    flags = ["-Xmx192m", "-Xlog:gc,gc+phases:file=%s:uptime" % run.jdk.inside(log), *flags]
     path = run.output()
-    scope = run.scope("-p", jvm.host_pid, "-f", path, "-e", "cpu,gc,safepoint", "-F", 19,
-                      "--max-overhead", "none", "--no-progress")
-    run.wait_recording(scope)
-    began = time.time_ns()
-    jvm.go()
-    jvm.truth()
-    ended = time.time_ns()
-    time.sleep(0.5)
-    scope.signal(signal.SIGINT)
-    ours = run.finish(scope, path)
-    jvm.signal(signal.SIGTERM)
-    jvm.wait(60)
-    theirs = convert(run, jfr)
-    return ours, theirs, began, ended, log.read_text(encoding="utf-8")
+    pair = beside.record(run, ["GcMix", seconds], flags, ALL_OF, [
+        "-f", path, "-e", "cpu,gc,safepoint", "-F", 19])
+    theirs = beside.convert(run, pair.theirs)
+    return Recording(path), theirs, pair.began, pair.ended, log.read_text(encoding="utf-8")
 
 
 def within(rows, began, ended):

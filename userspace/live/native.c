@@ -159,7 +159,7 @@ int native_open(struct bpf_object *object, const struct native_options *options,
 		bpf_object__find_map_fd_by_name(object, "jvs_mapping_controls");
 	native->free_fd = bpf_object__find_map_fd_by_name(object, "jvs_native_free_sites");
 	native->max_sites = entries_in(object, "jvs_native_sites");
-	native->known = calloc(native->max_sites, sizeof(*native->known));
+	native->known = calloc(native->max_sites + 1ul, sizeof(*native->known));
 	native->controls =
 		map_array(object, "jvs_native_controls", CONTROLS_SIZE, PROT_READ | PROT_WRITE);
 	native->sites =
