@@ -118,18 +118,23 @@ def compare_collections(ours, theirs, began, ended):
         len(pairs), ", ".join(names), phases, worst / 1e3)
 
 
+# Of times that ours and the JVM take one after the other: a thread may lose its CPU in between.
+MOST = 0.9
+
+
 def compare_safepoints(ours, theirs, began, ended):
     """JDK 11 keeps the name of an operation in memory at its place, where it is not read."""
+    near = 0
     is_named = ours.jvms[0]["jvm_major"] > 11
     pairs = pair_up(ours.raw["gc"]["safepoints"]["events"],
                     theirs.raw["gc"]["safepoints"]["events"], began, ended)
     for got, other in pairs:
         for key in ("operation", "java_threads", "jni_critical_threads") if is_named else ():
             expect(got[key] == other[key], "%s: %s, not %s" % (key, got, other))
-        expect(is_near(got["duration_ns"], other["duration_ns"]), "%s, not %s" % (got, other))
         # Theirs has what the VM itself does before it goes on.
-        expect(got["reach_ns"] < other["reach_ns"] or is_near(got["reach_ns"], other["reach_ns"]),
-               "%s, not %s" % (got, other))
+        near += is_near(got["duration_ns"], other["duration_ns"]) and (
+            got["reach_ns"] < other["reach_ns"] or is_near(got["reach_ns"], other["reach_ns"]))
+    expect(near >= MOST * len(pairs), "times of %d safepoints of %d are near" % (near, len(pairs)))
     operations = [[is_named and row["name"]
                    for row in within(recording.raw["gc"]["vm_operations"], began, ended)]
                   for recording in (ours, theirs)]
@@ -142,25 +147,26 @@ def compare_safepoints(ours, theirs, began, ended):
 
 def compare_log(ours, began, ended, log):
     """
-    The JVM's log as a judge of pauses that needs no recorder. What it times lies within the pause,
-    and a thread may have to wait for a CPU between both ends: the log has no longer pauses, and as
-    much in all.
+    The JVM's log as a judge of pauses that needs no recorder. What it times lies within the pause
+    or begins right before it, and a thread may have to wait for a CPU between both ends: the log
+    has as many pauses, most of them no longer, and as much in all.
     """
     logged = {}
     for number, time_ms in re.findall(r"GC\((\d+)\) (?:[YyO]: )?Pause .*?([\d.]+)ms$", log,
                                       re.MULTILINE):
         logged.setdefault(int(number), []).append(float(time_ms) * 1e6)
     mine = phases_of(ours)
-    count = sum_ns = logged_ns = 0
+    count = near = sum_ns = logged_ns = 0
     for row in within(by_id(ours.raw["gc"]["collections"]).values(), began, ended):
         pauses = [phase["duration_ns"] for phase in mine.get(row["id"], [])
                   if not phase["concurrent"] and not phase["level"]]
         wanted = logged.get(row["id"], [])
-        expect(len(pauses) == len(wanted) and all(
-            most <= got or is_near(got, most) for got, most in zip(pauses, wanted)),
-               "GC %d: pauses %s, the log has %s" % (row["id"], pauses, wanted))
+        expect(len(pauses) == len(wanted), "GC %d: pauses %s, the log has %s" % (
+            row["id"], pauses, wanted))
+        near += sum(most <= got or is_near(got, most) for got, most in zip(pauses, wanted))
         count += len(pauses)
         sum_ns, logged_ns = sum_ns + sum(pauses), logged_ns + sum(wanted)
+    expect(near >= MOST * count, "%d pauses of %d are as long as in the log" % (near, count))
     expect(is_near(sum_ns, logged_ns), "pauses of %d ns, the log has %d" % (sum_ns, logged_ns))
     return "%d pauses as in the log" % count
 

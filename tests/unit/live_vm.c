@@ -270,6 +270,29 @@ static void tracers_do_not_mix(void)
 	CU_ASSERT(phases[0].collection == 1 && phases[1].collection == 2);
 }
 
+static uint32_t id_of(uint64_t tracer, uint32_t next_id)
+{
+	start(tracer, next_id);
+	end(tracer, 1, 2);
+	return rec_collection_get(rec, rec_collection_count(rec))->gc_id;
+}
+
+static void a_number_that_is_seen_twice_is_that_of_the_later(void)
+{
+	ASSERT_INT(id_of(TRACER, 41), 40);
+	/* It is the first: what was before it is not known. */
+	ASSERT_INT(id_of(OTHER, 41), 40);
+	/* 41 had taken its number, and began behind 42. */
+	ASSERT_INT(id_of(TRACER, 43), 42);
+	ASSERT_INT(id_of(OTHER, 43), 41);
+	ASSERT_INT(id_of(TRACER, 44), 43);
+	/* One that tells two starts, as both parts of a collection of ZGC. */
+	ASSERT_INT(id_of(OTHER, 44), 43);
+	/* Too many were not seen. */
+	ASSERT_INT(id_of(TRACER, 200), 199);
+	ASSERT_INT(id_of(OTHER, 200), 199);
+}
+
 static void only_so_many_phases_are_kept(void)
 {
 	size_t count;
@@ -380,6 +403,8 @@ static CU_TestInfo tests[] = {
 	{ "a lost end leaves nothing", a_lost_end_leaves_nothing },
 	{ "sizes may come after the end", sizes_may_come_after_the_end },
 	{ "tracers do not mix", tracers_do_not_mix },
+	{ "a number that is seen twice is that of the later",
+	  a_number_that_is_seen_twice_is_that_of_the_later },
 	{ "only so many phases are kept", only_so_many_phases_are_kept },
 	{ "numbers have names by release", numbers_have_names_by_release },
 	{ "a safepoint is named by its first operation",

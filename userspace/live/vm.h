@@ -56,6 +56,8 @@ struct vm_target {
 	bool tried; /* to attach: it is done once a program */
 	struct vm_collection collections[VM_COLLECTIONS];
 	uint32_t next_collection;
+	uint32_t newest_gc_id; /* that began; */
+	uint64_t begun_gc_ids; /* bit n: the one n before it did so, too. 0: none was seen */
 	bool clock_known;
 	int64_t clock_ns;	/* CLOCK_MONOTONIC when the JVM's elapsed counter was 0 */
 	uint64_t clock_address; /* in the target; 0: not known */

@@ -44,6 +44,41 @@ static struct vm_collection *find_running(struct vm_target *t, uint64_t tracer)
 	return collection;
 }
 
+/* Whether a collection of that number began, or may have before the recording. */
+static bool has_begun(const struct vm_target *t, uint32_t id)
+{
+	uint32_t before = t->newest_gc_id - id;
+
+	return before >= 64 || !(t->begun_gc_ids >> before) || t->begun_gc_ids >> before & 1;
+}
+
+static void note_begun(struct vm_target *t, uint32_t id)
+{
+	uint32_t later = id - t->newest_gc_id;
+
+	if (t->begun_gc_ids && id <= t->newest_gc_id) {
+		t->begun_gc_ids |= 1ull << (t->newest_gc_id - id);
+		return;
+	}
+	t->begun_gc_ids = later < 64 ? t->begun_gc_ids << later | 1 : 1;
+	t->newest_gc_id = id;
+}
+
+/*
+ * The kernel sees the next number when a collection tells its start, a little after it took its
+ * own. A concurrent one may lose its CPU between, and another take a number and begin: then that
+ * number is seen twice, and the one below it, which is the first's, never.
+ */
+static uint32_t number_of(struct vm_target *t, uint32_t next_id)
+{
+	uint32_t id = next_id - 1;
+
+	if (id && t->begun_gc_ids && id == t->newest_gc_id && !has_begun(t, id - 1))
+		id--;
+	note_begun(t, id);
+	return id;
+}
+
 static void take_start(struct vm_target *t, const struct jvs_gc_start *record)
 {
 	struct vm_collection *collection = find(t, record->tracer);
@@ -52,7 +87,7 @@ static void take_start(struct vm_target *t, const struct jvs_gc_start *record)
 	*collection = (struct vm_collection){ .tracer = record->tracer };
 	if (!record->next_id)
 		return;
-	collection->row.gc_id = record->next_id - 1;
+	collection->row.gc_id = number_of(t, record->next_id);
 	collection->row.numbered = true;
 }
 
