@@ -108,6 +108,9 @@ class Comparison:
         self.pair = pair
         self.key, self.has_duration = KEYS[name]
         ours, theirs = read(path, name), read(pair.theirs, name)
+        # JDK 21 tells of each thread twice that it has ended.
+        if name == "ThreadEnd":
+            theirs = list({of_thread(event): event for event in theirs}.values())
         self.pairs, self.not_seen = self.pair_up(theirs, ours)
         # What Java code defined, also a loader for another one, is no load there.
         defined = read(pair.theirs, "ClassDefine") if name == "ClassLoad" else []

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "jvm/jvm.h"
 #include "live/decode.h"
 #include "live/live.h"
 #include "live/process.h"
@@ -188,6 +189,7 @@ static void show_layout(struct vm *vm, const struct process *p, struct image *im
 	struct vm_target *t = &vm->targets[p->index];
 	uint64_t bias = image_bias(image, mapping);
 	uint32_t epoch = t->layout.epoch;
+	int major = p->jvm ? jvm_major(p->jvm) : 0;
 
 	t->layout = (struct jvs_vm_layout){
 		.next_gc_id = variable(image, bias, "_ZN4GCId8_next_idE"),
@@ -198,7 +200,8 @@ static void show_layout(struct vm *vm, const struct process *p, struct image *im
 		.safepoint_critical = variable(
 			image, bias, "_ZN20SafepointSynchronize25_current_jni_active_countE"),
 		.phases = 0,
-		.phases_data = 8,
+		/* Up to JDK 15 an array knows its arena, in front of them. */
+		.phases_data = major && major < 16 ? 24 : 8,
 		.phase_size = 56,
 		.phase_level = 8,
 		.phase_start = 16,
