@@ -307,6 +307,44 @@ def test_filter(folder, name):
     expect(sum(count for count, _ in again) == left, "the JFR file has others than the JSON")
 
 
+def totals_of(document, metric):
+    """By label: [count, value]."""
+    found = {}
+    for profile in document["profiles"]:
+        for row in profile["samples"] if profile["metric"] == metric else []:
+            label = None if row[2] is None else document["strings"][row[2]]
+            sums = found.setdefault(label, [0, 0])
+            sums[0] += row[3]
+            sums[1] += row[4]
+    return found
+
+
+def check_events(document, truth):
+    for metric, event, sum_ns in (
+            ("lock_wait", "jdk.JavaMonitorEnter", truth["monitor_enter"]["total_ns"]),
+            ("object_wait", "jdk.JavaMonitorWait", truth["monitor_wait_total_ns"]),
+            ("park", "jdk.ThreadPark", truth["park_total_ns"])):
+        rows = totals_of(document, metric).values()
+        count, value = sum(row[0] for row in rows), sum(row[1] for row in rows)
+        expect(count == truth["events"][event] and abs(value - sum_ns) <= count,
+               "%s: %d of %d ns, in truth %d" % (metric, count, value, sum_ns))
+    waits = totals_of(document, "lock_wait")
+    expect({label: row[0] for label, row in waits.items()} == truth["monitor_enter"]["by_class"],
+           str(waits))
+
+
+def test_events(folder, name):
+    """What happened at a moment is in totals, whatever formats it goes through."""
+    truth = json.loads((HERE / "data" / (name + ".expect.json")).read_text())["totals"]
+    source = folder / "source.jfr"
+    source.write_bytes(good(name))
+    for suffix in (".json", ".jfr", ".json"):
+        between = folder / ("between" + suffix)
+        between.write_bytes(converted(source, suffix, folder))
+        check_events(json.loads(converted(between, ".json", folder)), truth)
+        source = between
+
+
 def test_lost(folder):
     """Samples that the JVM says it lost are counted, and --strict minds them."""
     source = folder / "source.jfr"
@@ -386,7 +424,7 @@ def tests(full):
         name = path.name[:-len(".expect.json")]
         rows += [("good, " + name, test_good, (name,)), ("packed, " + name, test_packed, (name,)),
                  ("formats, " + name, test_formats, (name,)), ("pprof, " + name, test_pprof, (name,)),
-                 ("filter, " + name, test_filter, (name,))]
+                 ("filter, " + name, test_filter, (name,)), ("events, " + name, test_events, (name,))]
     rows += [("more", test_more, ())] if full else []
     rows += [("lost", test_lost, ()), ("left out", test_left_out, ())]
     rows += [("broken, " + name, test_broken, (name,)) for name in broken.from_good(good("g1-17"))]

@@ -55,6 +55,39 @@ def convert(run, source, suffix):
     return path
 
 
+def totals(raw, metrics):
+    """Totals of some metrics, sorted: (metric, JVM, stack, thread, label, count, value)."""
+    stacks, found = stack_texts(raw), []
+    for profile in raw["profiles"]:
+        for stack, thread, label, count, value in profile["samples"]:
+            found.append((profile["metric"], profile["jvm"],
+                          "" if stack is None else stacks[stack],
+                          None if thread is None else raw["threads"][thread]["tid"],
+                          None if label is None else raw["strings"][label], count, value))
+    return sorted((row for row in found if row[0] in metrics), key=repr)
+
+
+def expect_totals(run, recording, path, metrics):
+    """What a recording in JFR has of these metrics is what the JSON of the same run has."""
+    wanted = totals(recording.raw, metrics)
+    from_jfr = convert(run, path, ".json")
+    again = convert(run, convert(run, from_jfr, ".jfr"), ".json")
+    for source in (from_jfr, again):
+        got = totals(load(source), metrics)
+        lost, more = [r for r in wanted if r not in got], [r for r in got if r not in wanted]
+        expect(wanted == got, "%d of %d totals differ: %s %s" % (len(lost), len(wanted), lost[:2],
+                                                               more[:2]))
+    for metric in metrics:
+        expect(any(row[0] == metric for row in wanted), "no %s: nothing was compared" % metric)
+        output = run.output(".collapsed")
+        scope = run.scope("convert", path, "-o", output, "--metric", metric)
+        expect(scope.wait(60) == 0, " | ".join(scope.err))
+        value = sum(int(line.rsplit(" ", 1)[1]) for line in output.read_text().splitlines())
+        all_ = sum(row[-1] for row in wanted if row[0] == metric)
+        expect(value == all_, "collapsed of %s: %d, not %d" % (metric, value, all_))
+    run.note("%d totals converted" % len(wanted))
+
+
 def blocks(path):
     """The paragraphs of a text, sorted: sites of one size are in any order."""
     return sorted(path.read_text().split("\n\n"))

@@ -3,6 +3,7 @@
 from harness import expect
 from recording import total
 from suite import test
+from test_convert import expect_totals
 from test_jfr import tools
 
 # Metric: (class of what is waited for, method that waits).
@@ -81,7 +82,4 @@ def locks_in_jfr(run):
         for view, word in VIEWS.items():
             text = tool.run("view", "--width", "200", view, path)
             expect(word in text, "%s of %s: %s" % (view, tool.jdk, text))
-    scope = run.scope("convert", path, "-o", run.output())
-    expect(scope.wait(30) == 0, "convert: %s" % scope.err)
-    expect(any("left out" in line and "waits for locks" in line for line in scope.err),
-           "convert does not say what it leaves out: %s" % scope.err)
+    expect_totals(run, recording, path, list(EVENTS))

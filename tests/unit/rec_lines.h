@@ -106,6 +106,7 @@ static inline int rec_lines_compare(const void *a, const void *b)
 			for (FILE *out = open_memstream(&line_, &size_); again_; \
 			     again_ = 0, fclose(out))
 
+#include "unit/rec_lines_events.h"
 #include "unit/rec_lines_gc.h"
 #include "unit/rec_lines_memory.h"
 
@@ -139,6 +140,7 @@ static inline void rec_lines_of(const struct recording *rec, struct rec_lines *t
 	rec_print_total(rec, &total[i], out);
 	rec_lines_of_memory(rec, to);
 	rec_lines_of_gc(rec, to);
+	rec_lines_of_events(rec, to);
 	qsort(to->lines, to->count, sizeof(*to->lines), rec_lines_compare);
 }
 

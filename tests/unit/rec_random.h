@@ -194,6 +194,7 @@ static inline void random_native(struct rec_random *r, uint32_t jvm)
 		rec_add(r->rec, &key, 1 + live, (1 + live) * 4096);
 }
 
+#include "unit/rec_random_events.h"
 #include "unit/rec_random_gc.h"
 #include "unit/rec_random_heap.h"
 #include "unit/rec_random_memory.h"
@@ -229,6 +230,8 @@ static inline struct recording *random_recording(uint64_t seed, bool with_rows)
 	}
 	for (uint32_t i = random_below(&r, 100); i; i--)
 		random_object(&r, 1 + random_below(&r, jvms), with_rows);
+	for (uint32_t i = random_below(&r, 50); i; i--)
+		random_wait(&r, with_rows);
 	/* Rows of ledgers are there in any case. */
 	rec_samples_keep(r.rec, true);
 	for (uint32_t jvm = 1; jvm <= jvms; jvm++) {

@@ -110,7 +110,6 @@ static void warn_of_rows(const struct options *options, const struct exporter *f
 		const char *event, *what;
 		enum rec_metric metric; /* REC_CPU: of none */
 	} rows[] = {
-		{ "lock", "waits for locks", REC_LOCK_WAIT },
 		{ "offcpu", "time off the CPU", REC_OFFCPU },
 		{ "exception", "exceptions", REC_EXCEPTION },
 		{ "thread", "starts and ends of threads", REC_CPU },

@@ -219,20 +219,11 @@ static void read_threads(struct tree *t, yajl_val root)
 	}
 }
 
-static int metric_of(const char *name)
-{
-	for (int metric = 0; metric < REC_METRIC_NR; metric++) {
-		if (!strcmp(rec_metric_info((enum rec_metric)metric)->name, name))
-			return metric;
-	}
-	return -1;
-}
-
 static void read_profile(struct tree *t, yajl_val from)
 {
 	yajl_val samples = tree_get(from, "samples");
 	struct rec_key key = { .jvm = tree_jvm_at(t, tree_get(from, "jvm")) };
-	int metric = metric_of(tree_text(tree_get(from, "metric")));
+	int metric = rec_metric_find(tree_text(tree_get(from, "metric")));
 
 	if (metric < 0)
 		return;

@@ -105,6 +105,7 @@ enum jfr_type_id {
 	JFR_CLASS_LINK,
 	JFR_CLASS_INITIALIZE,
 	JFR_HEAP_CLASS,
+	JFR_TOTAL,
 	JFR_OWN_EVENT_END,
 
 	/* What fields are made of. */
@@ -157,6 +158,7 @@ enum jfr_type_id {
 	JFR_SOURCE_FILE,
 	JFR_STACK_STATE,
 	JFR_NAME,
+	JFR_INNER_FRAMES,
 	JFR_TYPE_END,
 
 	/* Annotations: only the writer of metadata knows them. */

@@ -153,6 +153,16 @@ static const struct jfr_field heap_class[] = {
 	{ "outsideSize", "Allocated outside of TLABs", JFR_LONG, JFR_UNIT_BYTES },
 };
 
+/*
+ * What totals of waits have without an event of its own, of the segment: what was too short, and
+ * all of a recording that has no times. The value is in the metric's unit, nanoseconds of waits.
+ */
+static const struct jfr_field total[] = {
+	{ "metric", NULL, JFR_NAME, JFR_UNIT_NONE }, { "label", NULL, JFR_NAME, JFR_UNIT_NONE },
+	{ "pid", NULL, JFR_LONG, JFR_UNIT_NONE },    { "count", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "value", NULL, JFR_LONG, JFR_UNIT_NONE },
+};
+
 static const struct jfr_field class_initialize[] = {
 	{ "initializedClass", "Class", JFR_CLASS, JFR_UNIT_NONE },
 	{ "definingClassLoader", "Defining Class Loader", JFR_CLASS_LOADER, JFR_UNIT_NONE },
@@ -450,4 +460,6 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 							 FIELDS(class_initialize) },
 	[JFR_HEAP_CLASS - JFR_OWN_EVENT_FIRST] = { "jvmscope.HeapClass", "Class in the Java Heap",
 						   OURS, 0, FIELDS(heap_class) },
+	[JFR_TOTAL - JFR_OWN_EVENT_FIRST] = { "jvmscope.Total", NULL, OURS,
+					      JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(total) },
 };

@@ -206,6 +206,14 @@ static const struct jfr_field name[] = {
 	{ "name", "Name", JFR_STRING, JFR_UNIT_NONE },
 };
 
+/*
+ * Frames that are innermost, of a stack that an event has without them: the entry with the id of
+ * that stack.
+ */
+static const struct jfr_field inner_frames[] = {
+	{ "frames", NULL, JFR_STACK_FRAME, JFR_UNIT_NONE },
+};
+
 const struct jfr_type jfr_field_types[JFR_TYPE_NR] = {
 	[JFR_BOOLEAN - JFR_TYPE_FIRST] = { "boolean", NULL, NULL, 0, NULL, 0 },
 	[JFR_BYTE - JFR_TYPE_FIRST] = { "byte", NULL, NULL, 0, NULL, 0 },
@@ -303,4 +311,6 @@ const struct jfr_type jfr_field_types[JFR_TYPE_NR] = {
 					       JFR_POOL | JFR_SIMPLE, FIELDS(stack_state) },
 	[JFR_NAME - JFR_TYPE_FIRST] = { "jvmscope.types.Name", "Name", NULL, JFR_POOL | JFR_SIMPLE,
 					FIELDS(name) },
+	[JFR_INNER_FRAMES - JFR_TYPE_FIRST] = { "jvmscope.types.InnerFrames", NULL, NULL, JFR_POOL,
+						FIELDS(inner_frames) },
 };

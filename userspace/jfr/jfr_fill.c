@@ -206,23 +206,46 @@ static void add_total(struct jfr_filler *f, const struct resolved *to, int64_t c
 	thread->state_ns[to->state] += (uint64_t)value;
 }
 
+static void add_row(struct jfr_filler *f, const struct resolved *to,
+		    const struct jfr_raw_sample *raw)
+{
+	struct rec_sample row = { .time_ns = raw->time_ns,
+				  .key = to->key,
+				  .state = to->state,
+				  .value = to->key.metric == REC_CPU ? to->value : raw->value };
+
+	if (to->key.metric == REC_HEAP_ALLOC) {
+		row.object_bytes = raw->object_bytes;
+		row.tlab_bytes = raw->tlab_bytes;
+	} else if (to->key.metric != REC_CPU) {
+		row.address = raw->address;
+		row.timeout_ns = raw->timeout_ns;
+	}
+	if (to->is_wanted)
+		rec_sample(f->rec, &row);
+}
+
 static void add_rows(struct jfr_filler *f, const struct resolved *all)
 {
-	for (size_t i = 0; i < f->sample_count; i++) {
-		const struct resolved *to = &all[f->samples[i].total - 1];
-		struct rec_sample sample = { .time_ns = f->samples[i].time_ns,
-					     .key = to->key,
-					     .state = to->state,
-					     .value = to->value };
+	for (size_t i = 0; i < f->sample_count; i++)
+		add_row(f, &all[f->samples[i].total - 1], &f->samples[i]);
+}
 
-		if (to->key.metric == REC_HEAP_ALLOC) {
-			sample.value = f->samples[i].value;
-			sample.object_bytes = f->samples[i].object_bytes;
-			sample.tlab_bytes = f->samples[i].tlab_bytes;
-		}
-		if (to->is_wanted)
-			rec_sample(f->rec, &sample);
+/* What is no sample of a CPU. */
+static struct resolved resolve_other(struct jfr_filler *f, const struct jfr_raw_total *raw)
+{
+	struct resolved to = { .state = REC_STATE_IN_VM };
+
+	if (raw->kind == JFR_SAMPLE_MALLOC) {
+		jfr_fill_malloc_total(f, raw);
+	} else if (raw->kind < JFR_SAMPLE_EVENTS) {
+		to.is_wanted = jfr_fill_allocation_key(f, raw, &to.key);
+	} else {
+		to.key = jfr_fill_event_key(f, raw);
+		to.state = REC_STATE_BLOCKED;
+		to.is_wanted = true;
 	}
+	return to;
 }
 
 static void resolve_samples(struct jfr_filler *f, const struct jfr_chunk *chunk)
@@ -236,13 +259,8 @@ static void resolve_samples(struct jfr_filler *f, const struct jfr_chunk *chunk)
 	for (uint32_t id = 1; id <= f->totals.count; id++) {
 		const struct jfr_raw_total *raw = table_get(&f->totals, id);
 
-		if (raw->kind == JFR_SAMPLE_MALLOC) {
-			jfr_fill_malloc_total(f, raw);
-			continue;
-		}
-		if (raw->kind == JFR_SAMPLE_OBJECT || raw->kind == JFR_SAMPLE_ALLOCATION) {
-			all[id - 1].state = REC_STATE_IN_VM;
-			all[id - 1].is_wanted = jfr_fill_allocation_key(f, raw, &all[id - 1].key);
+		if (raw->kind >= JFR_SAMPLE_OTHERS) {
+			all[id - 1] = resolve_other(f, raw);
 			continue;
 		}
 		all[id - 1] = resolve(f, chunk, raw);
@@ -441,23 +459,7 @@ static const struct jfr_want wants[] = {
 					       "cost", "limit" },
 				   .on_event = jfr_fill_probe_state,
 				   .late = true },
-	[JFR_FILL_NEW_TLAB] = { .type = "jdk.ObjectAllocationInNewTLAB",
-				.fields = { "startTime", "eventThread", "stackTrace", "objectClass",
-					    "allocationSize", "tlabSize" },
-				.on_event = jfr_fill_new_tlab },
-	[JFR_FILL_OUTSIDE_TLAB] = { .type = "jdk.ObjectAllocationOutsideTLAB",
-				    .fields = { "startTime", "eventThread", "stackTrace",
-						"objectClass", "allocationSize" },
-				    .on_event = jfr_fill_outside_tlab },
-	[JFR_FILL_ALLOCATION_SAMPLE] = { .type = "jdk.ObjectAllocationSample",
-					 .fields = { "startTime", "eventThread", "stackTrace",
-						     "objectClass", "weight" },
-					 .on_event = jfr_fill_allocation_sample },
-	[JFR_FILL_HEAP_CLASS] = { .type = "jvmscope.HeapClass",
-				  .fields = { "objectClass", "pid", "tlabCount", "tlabSize",
-					      "insideSize", "outsideCount", "outsideSize" },
-				  .on_event = jfr_fill_heap_class,
-				  .late = true },
+	JFR_FILL_HEAP_ROWS,
 	[JFR_FILL_LEDGER_READING] = { .type = "jvmscope.LedgerReading",
 				      .fields = { "startTime", "pid", "resident", "peak",
 						  "javaHeapPss", "hugetlb", "cost", "threads",
@@ -489,6 +491,7 @@ static const struct jfr_want wants[] = {
 					   "arenaSize", "arenaCount", "reserved", "committed" },
 			       .on_event = jfr_fill_nmt_tag,
 			       .late = true },
+	JFR_FILL_EVENT_ROWS,
 	JFR_FILL_SETTING_ROWS,
 	JFR_FILL_COUNTER_ROWS,
 	[JFR_FILL_VALUE] = { .type = "jvmscope.Value",

@@ -4,6 +4,8 @@
 
 #include "jfr/jfr_fill.h"
 #include "jfr/jfr_fill_counters.h"
+#include "jfr/jfr_fill_events.h"
+#include "jfr/jfr_fill_heap.h"
 #include "jfr/jfr_fill_settings.h"
 #include "jfr/jfr_resolve.h"
 #include "model/ledger.h"
@@ -15,10 +17,14 @@ enum jfr_sample_kind {
 	JFR_SAMPLE_EXECUTION,
 	JFR_SAMPLE_NATIVE,
 	JFR_SAMPLE_CPU_TIME,
-	/* No samples of the CPU; the value is in bytes. */
-	JFR_SAMPLE_MALLOC,
+	JFR_SAMPLE_OTHERS, /* no samples of a CPU: first those whose value is in bytes */
+	JFR_SAMPLE_MALLOC = JFR_SAMPLE_OTHERS,
 	JFR_SAMPLE_OBJECT, /* of the Java heap; state is the class */
 	JFR_SAMPLE_ALLOCATION,
+	JFR_SAMPLE_EVENTS, /* then events; state is the class of what is waited for */
+	JFR_SAMPLE_LOCK_WAIT = JFR_SAMPLE_EVENTS,
+	JFR_SAMPLE_OBJECT_WAIT,
+	JFR_SAMPLE_PARK,
 };
 
 /* Samples of one chunk with the same ids. */
@@ -36,9 +42,14 @@ struct jfr_raw_total {
 struct jfr_raw_sample {
 	int64_t time_ns;
 	uint32_t total; /* id of its raw total */
-	/* Of the Java heap: see struct rec_sample. */
+	/* See struct rec_sample; of samples of the CPU nothing. */
 	int64_t value;
-	uint64_t object_bytes, tlab_bytes;
+	union { /* of the Java heap, of waits */
+		uint64_t object_bytes, address;
+	};
+	union {
+		uint64_t tlab_bytes, timeout_ns;
+	};
 };
 
 /* What lives of a site of native memory, as the file said last. */
@@ -127,10 +138,8 @@ enum {
 	JFR_FILL_SETTING_PLACES,
 	JFR_FILL_COUNTER_PLACES,
 	JFR_FILL_VALUE,
-	JFR_FILL_NEW_TLAB,
-	JFR_FILL_OUTSIDE_TLAB,
-	JFR_FILL_ALLOCATION_SAMPLE,
-	JFR_FILL_HEAP_CLASS,
+	JFR_FILL_HEAP_PLACES,
+	JFR_FILL_EVENT_PLACES,
 	JFR_FILL_COLLECTION,
 	JFR_FILL_GC_HEAP,
 	JFR_FILL_GC_METASPACE,
@@ -174,14 +183,15 @@ uint32_t jfr_fill_jvm_of(const struct jfr_filler *f, int64_t pid);
 void jfr_fill_sample(struct jfr_filler *f, const struct jfr_raw_total *key,
 		     const struct jfr_raw_sample *sample);
 
-/* jfr_fill_heap.c: the Java heap. */
-void jfr_fill_new_tlab(void *ctx, const struct jfr_item *e);
-void jfr_fill_outside_tlab(void *ctx, const struct jfr_item *e);
-void jfr_fill_allocation_sample(void *ctx, const struct jfr_item *e);
-void jfr_fill_heap_class(void *ctx, const struct jfr_item *e);
-/* At the end of the chunk: adds what has one key. Returns whether its samples are wanted. */
+/*
+ * jfr_fill_heap.c: at the end of the chunk: adds what has one key. Returns whether its samples are
+ * wanted.
+ */
 bool jfr_fill_allocation_key(struct jfr_filler *f, const struct jfr_raw_total *raw,
 			     struct rec_key *key);
+
+/* jfr_fill_events.c: at the end of the chunk: adds what has one key, which is of no CPU. */
+struct rec_key jfr_fill_event_key(struct jfr_filler *f, const struct jfr_raw_total *raw);
 
 /* jfr_fill_native.c: native memory. */
 void jfr_fill_native_allocation(void *ctx, const struct jfr_item *e);

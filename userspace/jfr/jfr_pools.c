@@ -29,6 +29,7 @@ const enum jfr_type_id jfr_pool_types[POOL_NR] = { [POOL_FRAME_TYPE] = JFR_FRAME
 						   [POOL_THREAD_GROUP] = JFR_THREAD_GROUP,
 						   [POOL_STACK] = JFR_STACK_TRACE,
 						   [POOL_STACK_STATE] = JFR_STACK_STATE,
+						   [POOL_INNER_FRAMES] = JFR_INNER_FRAMES,
 						   [POOL_METHOD] = JFR_METHOD,
 						   [POOL_SOURCE_FILE] = JFR_SOURCE_FILE,
 						   [POOL_CLASS] = JFR_CLASS,
@@ -329,6 +330,19 @@ static void put_broken(struct jfr_pools *pools, uint32_t stack)
 		jfr_put_text(entry, "broken");
 }
 
+/* Those before skip, for whoever wants the whole stack. */
+static void put_inner(struct jfr_pools *pools, const struct recording *rec, struct rec_stack stack,
+		      uint32_t skip, uint32_t id)
+{
+	struct jfr_bytes *entry = jfr_pools_entry(pools, POOL_INNER_FRAMES, id);
+
+	if (!entry)
+		return;
+	jfr_put_long(entry, skip);
+	for (uint32_t i = 0; i < skip; i++)
+		put_frame(pools, rec, stack.frames[i], entry);
+}
+
 /* The frames from skip on, as a constant of this id. */
 static uint32_t add_stack(struct jfr_pools *pools, const struct recording *rec,
 			  struct rec_stack stack, uint32_t skip, uint32_t id)
@@ -340,6 +354,8 @@ static uint32_t add_stack(struct jfr_pools *pools, const struct recording *rec,
 		return stack.count > skip ? id : 0;
 	if (stack.state == REC_STACK_BROKEN)
 		put_broken(pools, id);
+	if (skip)
+		put_inner(pools, rec, stack, skip, id);
 	jfr_put_byte(entry, stack.state != REC_STACK_COMPLETE);
 	jfr_put_long(entry, stack.count - skip);
 	for (uint32_t i = skip; i < stack.count; i++)

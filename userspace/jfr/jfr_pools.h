@@ -27,7 +27,8 @@ uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, u
 
 /*
  * The same without what is innermost and not Java, where anything is: of events that the JDK has
- * with stacks of Java frames alone, and that its tools sort by the innermost frame.
+ * with stacks of Java frames alone, and that its tools sort by the innermost frame. What is left
+ * out is a constant of ours with the same id.
  */
 uint32_t jfr_pools_java_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 

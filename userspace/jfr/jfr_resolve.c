@@ -293,20 +293,32 @@ static enum rec_stack_state stack_state(struct jfr_resolver *r, const struct jfr
 	return REC_STACK_TRUNCATED;
 }
 
+/* Behind count frames of a stack, those of an item. Returns how many there are then. */
+static size_t add_frames(struct jfr_resolver *r, const struct jfr_item *item, unsigned int field,
+			 size_t count)
+{
+	struct jfr_elements elements = jfr_elements(item, field, JFR_WANT_FRAME);
+	struct jfr_item frame;
+
+	if (!reserve_frames(r, count + elements.left))
+		return count;
+	while (jfr_next(&elements, &frame))
+		r->frames[count++] = make_frame(r, &frame);
+	return count;
+}
+
+/* In our files a second constant with the stack's id may have what is innermost. */
 static uint32_t make_stack(struct jfr_resolver *r, int64_t id)
 {
-	struct jfr_item stack, frame;
-	struct jfr_elements elements;
+	struct jfr_item stack, inner;
 	size_t count = 0;
 
 	if (!jfr_constant(r->chunk, JFR_WANT_STACK, id, &stack))
 		return 0;
-	elements = jfr_elements(&stack, STACK_FRAMES, JFR_WANT_FRAME);
-	if (!elements.left || !reserve_frames(r, elements.left))
-		return 0;
-	while (jfr_next(&elements, &frame))
-		r->frames[count++] = make_frame(r, &frame);
-	return rec_stack(r->rec, r->frames, count, stack_state(r, &stack, id));
+	if (jfr_constant(r->chunk, JFR_WANT_INNER_FRAMES, id, &inner))
+		count = add_frames(r, &inner, 0, count);
+	count = add_frames(r, &stack, STACK_FRAMES, count);
+	return count ? rec_stack(r->rec, r->frames, count, stack_state(r, &stack, id)) : 0;
 }
 
 uint32_t jfr_resolve_stack(struct jfr_resolver *r, int64_t id)

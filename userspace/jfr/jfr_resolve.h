@@ -20,6 +20,7 @@ enum jfr_resolve_want {
 	JFR_WANT_FRAME_TYPE,
 	JFR_WANT_SOURCE_FILE,
 	JFR_WANT_STACK_STATE,
+	JFR_WANT_INNER_FRAMES,
 	JFR_WANT_THREAD,
 	JFR_WANT_GROUP,
 	JFR_WANT_STATE,
@@ -36,6 +37,8 @@ enum jfr_resolve_want {
 	[JFR_WANT_FRAME_TYPE] = { .type = "jdk.types.FrameType", .fields = { NULL } },          \
 	[JFR_WANT_SOURCE_FILE] = { .type = "jvmscope.types.SourceFile", .fields = { "file" } }, \
 	[JFR_WANT_STACK_STATE] = { .type = "jvmscope.types.StackState", .fields = { NULL } },   \
+	[JFR_WANT_INNER_FRAMES] = { .type = "jvmscope.types.InnerFrames",                       \
+				    .fields = { "frames" } },                                   \
 	[JFR_WANT_THREAD] = { .type = "java.lang.Thread",                                       \
 			      .fields = { "osName", "osThreadId", "javaName", "javaThreadId",   \
 					  "group", "virtual" } },                               \

@@ -178,6 +178,7 @@ int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_
 	jfr_put_budgets(w, rec, end_ns);
 	jfr_put_gc(w, rec, end_ns);
 	jfr_put_runtime(w, rec);
+	jfr_put_totals(w, rec, end_ns);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	err = put_checkpoint(w, end_ns);
 	if (err || w->failed)
@@ -221,6 +222,7 @@ void jfr_writer_close(struct jfr_writer *w)
 	free(w->quality);
 	free(w->heap_classes.hashes);
 	free(w->classes);
+	free(w->totals);
 	free(w->values);
 	free(w->counted);
 	jfr_free_native(w);

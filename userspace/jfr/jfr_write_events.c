@@ -17,7 +17,7 @@ static void put_id(struct jfr_writer *w, uint32_t id)
 
 static void put_class(struct jfr_writer *w, const struct recording *rec, uint32_t name)
 {
-	put_id(w, jfr_pools_class(w->pools, rec, name));
+	put_id(w, jfr_pools_type(w->pools, rec, name));
 }
 
 static void put_thread(struct jfr_writer *w, const struct recording *rec, uint32_t thread)

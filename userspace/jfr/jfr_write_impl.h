@@ -33,6 +33,12 @@ struct jfr_rows_said {
 	size_t capacity;
 };
 
+/* What segments before have said of a total. */
+struct jfr_total_said {
+	int64_t count;
+	int64_t value;
+};
+
 /* The last value of a series that was said. */
 struct jfr_value_said {
 	bool known;
@@ -90,6 +96,8 @@ struct jfr_writer {
 	size_t gc_phases, safepoints, vm_operations; /* said so far */
 	struct jfr_rows_said vm_counts;
 	size_t thread_events, compilations; /* said so far */
+	struct jfr_total_said *totals;	    /* owned; [row] */
+	size_t total_capacity;
 };
 
 uint64_t jfr_ticks(const struct jfr_writer *writer, int64_t time_ns);
@@ -159,6 +167,9 @@ void jfr_put_sample_event(struct jfr_writer *writer, const struct recording *rec
 			  const struct rec_sample *sample);
 /* Threads that started or ended, and compilations, since the last segment. */
 void jfr_put_runtime(struct jfr_writer *writer, const struct recording *rec);
+
+/* Totals of waits, as far as no sample says it, since the last segment: jfr_write_totals.c. */
+void jfr_put_totals(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
 
 /* Values over time since the last segment: jfr_write_series.c. */
 void jfr_put_series(struct jfr_writer *writer, const struct recording *rec);

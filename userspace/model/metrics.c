@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "model/recording.h"
 
 static const struct rec_metric_info metrics[REC_METRIC_NR] = {
@@ -41,16 +43,19 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.name = "lock_wait",
 		.unit = "nanoseconds",
 		.help = "time waited for monitors that another thread had, by class of the object",
+		.is_partly_sampled = true,
 	},
 	[REC_OBJECT_WAIT] = {
 		.name = "object_wait",
 		.unit = "nanoseconds",
 		.help = "time in Object.wait(), by class of the object",
+		.is_partly_sampled = true,
 	},
 	[REC_PARK] = {
 		.name = "park",
 		.unit = "nanoseconds",
 		.help = "time in LockSupport.park(), by class of the blocker",
+		.is_partly_sampled = true,
 	},
 	[REC_EXCEPTION] = {
 		.name = "exception",
@@ -78,6 +83,14 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.help = "allocated in the Java heap, by class",
 	},
 };
+
+int rec_metric_find(const char *name)
+{
+	for (int metric = 0; metric < REC_METRIC_NR; metric++)
+		if (!strcmp(metrics[metric].name, name))
+			return metric;
+	return -1;
+}
 
 const struct rec_metric_info *rec_metric_info(enum rec_metric metric)
 {

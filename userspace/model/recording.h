@@ -221,9 +221,11 @@ struct rec_metric_info {
 	const char *name; /* "cpu" */
 	const char *unit; /* "nanoseconds" */
 	const char *help;
-	bool is_level; /* set, not added */
+	bool is_level;		/* set, not added */
+	bool is_partly_sampled; /* a wait, an exception: some have rows of samples, others a sum */
 };
 const struct rec_metric_info *rec_metric_info(enum rec_metric metric);
+int rec_metric_find(const char *name); /* -1: there is none */
 
 struct rec_key {
 	enum rec_metric metric;
@@ -236,6 +238,9 @@ struct rec_total {
 	struct rec_key key;
 	int64_t count;
 	int64_t value; /* in the metric's unit */
+	/* Of that what rows of samples say, too; of metrics that are partly sampled. */
+	int64_t sampled_count;
+	int64_t sampled_value;
 };
 void rec_add(struct recording *rec, const struct rec_key *key, int64_t count, int64_t value);
 /* A sum as rec_add() makes it: what does not fit is the nearest that does. */
@@ -280,7 +285,7 @@ struct rec_sample {
 };
 /* Off at first: without an output that needs them rows are not kept. */
 void rec_samples_keep(struct recording *rec, bool keep);
-/* Beside rec_add(), which has the totals. Nothing when samples are not kept. */
+/* Behind rec_add(), which has the totals. Nothing when samples are not kept. */
 void rec_sample(struct recording *rec, const struct rec_sample *sample);
 /* In the order they were added, which is not quite that of time. */
 const struct rec_sample *rec_samples(const struct recording *rec, size_t *count);

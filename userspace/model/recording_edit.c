@@ -104,6 +104,8 @@ static void add_total(struct edit *e, const struct rec_total *old)
 		return;
 	total->count = rec_sum(total->count, old->count);
 	total->value = rec_sum(total->value, old->value);
+	total->sampled_count = rec_sum(total->sampled_count, old->sampled_count);
+	total->sampled_value = rec_sum(total->sampled_value, old->sampled_value);
 }
 
 static void add_sample(struct edit *e, const struct rec_sample *old)
@@ -112,7 +114,7 @@ static void add_sample(struct edit *e, const struct rec_sample *old)
 
 	row.key.stack = new_stack(e, old->key.stack);
 	if (row.key.stack != DROPPED)
-		rec_sample(e->to, &row);
+		rec_sample_add(e->to, &row);
 }
 
 /* The stack stays what it is until all are made. */
@@ -153,7 +155,6 @@ static int add_all(struct edit *e)
 	for (size_t i = 0; i < count && !rec_error(e->to); i++)
 		add_total(e, &totals[i]);
 	samples = rec_samples(e->from, &count);
-	rec_samples_keep(e->to, true);
 	for (size_t i = 0; i < count && !rec_error(e->to); i++)
 		add_sample(e, &samples[i]);
 	rec_classes_each_stack(e->from, make_stack, e);

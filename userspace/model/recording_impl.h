@@ -129,6 +129,9 @@ void *rec_rows_add(struct recording *rec, struct rec_rows *rows, uint32_t more);
 void rec_count_set(struct recording *rec, struct rec_rows *rows, uint32_t jvm, const char *name,
 		   uint64_t value);
 
+/* The part of rec_sample() that keeps the row, and tells no total of it. Whether it is kept. */
+bool rec_sample_add(struct recording *rec, const struct rec_sample *sample);
+
 /* For rec_samples_drop(): the kept ledgers. */
 void rec_ledgers_drop(struct recording *rec);
 
