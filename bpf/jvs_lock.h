@@ -34,10 +34,10 @@ _Static_assert(sizeof(struct jvs_lock_event) == 80, "no holes");
 
 /* Written by userspace for each target. */
 struct jvs_lock_control {
-	struct jvs_object_layout objects;
-	__u64 threshold_ns;   /* what takes less is only counted */
-	__u32 monitor_object; /* ObjectMonitor::_object */
-	__u32 epoch;	      /* of the links: a wait that began in another is not seen to end */
+	struct jvs_object_layout objects; /* zeroed: not known yet, no wait has a class */
+	__u64 threshold_ns;		  /* what takes less is only counted */
+	__u32 monitor_object;		  /* ObjectMonitor::_object */
+	__u32 epoch; /* of the links: a wait that began in another is not seen to end */
 	/*
 	 * Where a JavaThread has its Parker, when it is a part of it (16 on): found out here with
 	 * the first thread that is known, for those that are not yet. 0: not known.
@@ -47,7 +47,7 @@ struct jvs_lock_control {
 _Static_assert(sizeof(struct jvs_lock_control) == 72, "no holes");
 #define JVS_LOCK_PARKER_MAX 8192
 
-/* What was shorter, by class. */
+/* What was shorter, by class, since the first look at the target. */
 struct jvs_lock_key {
 	__u32 target;
 	__u32 op;

@@ -53,14 +53,14 @@ _Static_assert(sizeof(struct jvs_exception) == 48, "no holes");
 
 /* Written by userspace for each target; offsets in a CompileTask. */
 struct jvs_runtime_control {
-	struct jvs_object_layout objects;
+	struct jvs_object_layout objects; /* zeroed: not known yet */
 	__u32 task_method;
 	__u32 task_id;
 	__u32 task_level;
 	__u32 task_osr_bci;
 	__u32 task_inlined;
 	__u32 method_const;
-	__u32 ready; /* 0: nothing above is valid */
+	__u32 ready; /* 0: offsets of tasks are not known */
 	__u32 pad;
 };
 _Static_assert(sizeof(struct jvs_runtime_control) == 80, "no holes");

@@ -167,19 +167,22 @@ struct jvs_vm_layout {
 _Static_assert(sizeof(struct jvs_vm_layout) == 88, "no holes");
 
 /* X(NAME, "name in outputs", loss): of a group of a target, on each CPU. */
-#define JVS_VM_COUNTER_LIST(X)                                                           \
-	X(HITS, "hits", 0)	   /* programs run at entries */                         \
-	X(RETURNS, "returns", 0)   /* and at returns */                                  \
-	X(RUN_NS, "run_ns", 0)	   /* time of the programs */                            \
-	X(LOST, "ring_full", 1)	   /* records that did not fit */                        \
-	X(UNREAD, "unreadable", 1) /* structures that could not be read */               \
-	X(NO_STATE, "no_thread_state", 1)                                                \
-	X(NO_STACK, "stack_slot_busy", 0)   /* all scratch slots were in use */          \
-	X(STACK_FULL, "stack_ring_full", 0) /* it is sent again the next time */         \
-	X(RECALLED, "recalled_stacks", 0)                                                \
-	X(UNSUMMED, "sums_full", 1)    /* of short waits: no place for one more class */ \
-	X(CUT, "cut", 1)	       /* phases beyond JVS_GC_PHASES */                 \
-	X(UNPLACED, "classes_full", 1) /* hits without a place for one more class */
+#define JVS_VM_COUNTER_LIST(X)                                                              \
+	X(HITS, "hits", 0)	   /* programs run at entries */                            \
+	X(RETURNS, "returns", 0)   /* and at returns */                                     \
+	X(RUN_NS, "run_ns", 0)	   /* time of the programs */                               \
+	X(LOST, "ring_full", 1)	   /* records that did not fit */                           \
+	X(UNREAD, "unreadable", 1) /* structures that could not be read */                  \
+	X(NO_STATE, "no_thread_state", 1)                                                   \
+	X(NO_STACK, "stack_slot_busy", 0)   /* all scratch slots were in use */             \
+	X(STACK_FULL, "stack_ring_full", 0) /* it is sent again the next time */            \
+	X(RECALLED, "recalled_stacks", 0)                                                   \
+	X(UNSUMMED, "sums_full", 1)	  /* of short waits: no place for one more class */ \
+	X(CUT, "cut", 1)		  /* phases beyond JVS_GC_PHASES */                 \
+	X(UNPLACED, "classes_full", 1)	  /* hits without a place for one more class */     \
+	X(NO_RETURN, "unseen_returns", 1) /* calls lost: they have returned unprobed */     \
+	X(NO_ENTRY, "unseen_entries", 0)  /* returns of what began before the probes */     \
+	X(NO_LAYOUT, "unreadable_yet", 1) /* before the JVM's structures were known */
 
 enum jvs_vm_counter {
 #define X(name, text, loss) JVS_VM_COUNT_##name,

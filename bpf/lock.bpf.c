@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "call_programs.h"
 #include "jvs_lock.h"
 #include "object.h"
 #include "vm_state.h"
@@ -27,12 +28,12 @@ struct {
 
 /* What a thread waits for: a monitor also while it is in Object.wait(), to have it again. */
 struct jvs_lock_wait {
-	__u64 sp; /* at the entry; 0: it does not wait */
+	struct jvs_pending call;
+	__u64 outer; /* calls around it whose returns are still to come, and say nothing */
 	__u64 start_ns;
 	__u64 klass;
 	__u64 address; /* until a park ends that of its Parker */
 	__u64 timeout;
-	__u64 epoch; /* it began in */
 };
 
 struct jvs_lock_thread {
@@ -129,7 +130,29 @@ static __always_inline __u32 op_of(__u32 site)
 	return JVS_LOCK_ENTER;
 }
 
-/* One function calls the other in some JDKs: the inner one counts, as in the JVM's recordings. */
+/*
+ * One function calls the other in some JDKs, or goes on as the other: the inner one counts, as in
+ * the JVM's recordings.
+ */
+static __always_inline void begin_wait(const struct jvs_vm_call *call,
+				       const struct jvs_lock_control *control,
+				       struct jvs_lock_wait *wait)
+{
+	struct jvs_pending *before = &wait->call;
+	bool ended = before->sp && before->epoch != control->epoch;
+	enum jvs_call_place place = jvs_place_of_call(before, call->sp, control->epoch);
+
+	if (ended || place == JVS_CALL_BEHIND)
+		jvs_vm_count(call->target, JVS_VM_LOCK, JVS_VM_COUNT_NO_RETURN, 1);
+	if (place == JVS_CALL_PART || (!ended && before->sp == call->sp))
+		wait->outer++;
+	else
+		wait->outer = 0;
+	before->sp = call->sp;
+	before->epoch = control->epoch;
+	wait->start_ns = call->time_ns;
+}
+
 __attribute__((noinline)) int jvs_vm_lock(struct jvs_vm_call *call)
 {
 	const struct jvs_lock_control *control;
@@ -149,9 +172,7 @@ __attribute__((noinline)) int jvs_vm_lock(struct jvs_vm_call *call)
 	}
 	op = op_of(call->site);
 	wait = &thread->waits[op];
-	wait->sp = call->sp;
-	wait->start_ns = call->time_ns;
-	wait->epoch = control->epoch;
+	begin_wait(call, control, wait);
 	if (op == JVS_LOCK_PARK)
 		begin_park(call, wait);
 	else
@@ -178,6 +199,28 @@ static __always_inline void add_short(const struct jvs_vm_call *call, __u32 op, 
 	__sync_fetch_and_add(&sum->ns, ns);
 }
 
+/* Whether it is the return of the wait. */
+static __always_inline bool end_wait(const struct jvs_vm_call *call,
+				     const struct jvs_lock_control *control,
+				     struct jvs_lock_wait *wait)
+{
+	struct jvs_pending *begun = &wait->call;
+
+	if (begun->sp != call->sp) {
+		if (wait->outer)
+			wait->outer--;
+		else
+			jvs_vm_count(call->target, JVS_VM_LOCK, JVS_VM_COUNT_NO_ENTRY, 1);
+		return false;
+	}
+	begun->sp = 0;
+	if (begun->epoch == control->epoch)
+		return true;
+	/* It may be of a later call, whose entry was not seen. */
+	jvs_vm_count(call->target, JVS_VM_LOCK, JVS_VM_COUNT_NO_RETURN, 1);
+	return false;
+}
+
 __attribute__((noinline)) int jvs_vm_lock_return(struct jvs_vm_call *call)
 {
 	struct jvs_lock_control *control;
@@ -190,13 +233,16 @@ __attribute__((noinline)) int jvs_vm_lock_return(struct jvs_vm_call *call)
 		return JVS_VM_NOTHING;
 	control = control_of(call);
 	thread = thread_of(0);
-	if (!control || !thread)
+	if (!control)
 		return JVS_VM_NOTHING;
+	if (!thread) {
+		jvs_vm_count(call->target, JVS_VM_LOCK, JVS_VM_COUNT_NO_ENTRY, 1);
+		return JVS_VM_NOTHING;
+	}
 	op = op_of(call->site);
 	wait = &thread->waits[op];
-	if (wait->sp != call->sp || wait->epoch != control->epoch)
+	if (!end_wait(call, control, wait))
 		return JVS_VM_NOTHING;
-	wait->sp = 0;
 	ns = call->time_ns - wait->start_ns;
 	if (op == JVS_LOCK_PARK)
 		find_blocker(control, wait);

@@ -30,11 +30,9 @@ struct {
 
 static __always_inline const struct jvs_runtime_control *control_of(const struct jvs_vm_call *call)
 {
-	const struct jvs_runtime_control *control;
 	__u32 target = call->target;
 
-	control = bpf_map_lookup_elem(&jvs_runtime_controls, &target);
-	return control && control->ready ? control : NULL;
+	return bpf_map_lookup_elem(&jvs_runtime_controls, &target);
 }
 
 /* ---- threads */
@@ -76,14 +74,19 @@ static __always_inline int begin_compilation(const struct jvs_vm_call *call)
 	struct jvs_runtime_thread *thread;
 	__u64 task = call->args[0];
 
-	if (!control)
+	if (!control || !control->ready) {
+		jvs_vm_count(call->target, JVS_VM_JIT, JVS_VM_COUNT_NO_LAYOUT, 1);
 		return JVS_VM_NOTHING;
+	}
 	thread = bpf_task_storage_get(&jvs_runtime_threads, bpf_get_current_task_btf(), NULL,
 				      BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread) {
 		jvs_vm_count(call->target, JVS_VM_JIT, JVS_VM_COUNT_NO_STATE, 1);
 		return JVS_VM_NOTHING;
 	}
+	/* One compiler thread compiles one method at a time. */
+	if (thread->sp)
+		jvs_vm_count(call->target, JVS_VM_JIT, JVS_VM_COUNT_NO_RETURN, 1);
 	thread->sp = call->sp;
 	thread->task = task;
 	thread->compilation.start_ns = call->time_ns;
@@ -113,7 +116,7 @@ __attribute__((noinline)) int jvs_vm_jit_return(struct jvs_vm_call *call)
 		return JVS_VM_NOTHING;
 	thread->sp = 0;
 	control = control_of(call);
-	if (!control)
+	if (!control || !control->ready)
 		return JVS_VM_NOTHING;
 	thread->compilation.inlined_bytes = u32_at(thread->task + control->task_inlined);
 	jvs_vm_fill(&thread->compilation.event, JVS_EVENT_COMPILATION, call);

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
  * Threads that wait at a known place for a known thing: for a monitor, in wait(), and in park().
  *
  * <p>Waits SECONDS. TRUTH has {"lock_wait": [count, nanoseconds], ...} of waits of 10 ms and more, as the threads
- * themselves measured them.
+ * themselves measured them, and in "short" how often a thread parked for about 2 ms for an object of class Brief.
  */
 public class Waits {
     static final class Guard {}
@@ -15,9 +15,12 @@ public class Waits {
 
     static final class Blocker {}
 
+    static final class Brief {}
+
     private static final Guard GUARD = new Guard();
     private static final Signal SIGNAL = new Signal();
     private static final Blocker BLOCKER = new Blocker();
+    private static final Brief BRIEF = new Brief();
     private static final long LONG_NS = 10_000_000;
     private static final long[][] sums = new long[3][2];
 
@@ -52,6 +55,13 @@ public class Waits {
         add(2, System.nanoTime() - before);
     }
 
+    private static long parks;
+
+    static void parkShortly() {
+        LockSupport.parkNanos(BRIEF, 2_000_000);
+        parks++;
+    }
+
     interface Step {
         void run() throws InterruptedException;
     }
@@ -77,13 +87,15 @@ public class Waits {
         Thread[] threads = {
             start("enter-1", end, Waits::enter), start("enter-2", end, Waits::enter),
             start("enter-3", end, Waits::enter), start("await", end, Waits::await),
-            start("park-1", end, Waits::park), start("park-2", end, Waits::park)};
+            start("park-1", end, Waits::park), start("park-2", end, Waits::park),
+            start("short", end, Waits::parkShortly)};
         for (Thread thread : threads) {
             thread.join();
         }
         for (int kind = 0; kind < names.length; kind++) {
             Truth.put(names[kind], Arrays.asList(sums[kind][0], sums[kind][1]));
         }
+        Truth.put("short", parks);
         Truth.end();
     }
 }

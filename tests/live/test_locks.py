@@ -33,6 +33,26 @@ def check_kind(recording, metric, truth):
     return "%s %d of %d, %.1f %% of the time" % (metric, seen, count, 100 * seen_ns / value)
 
 
+def check_short(recording, parks):
+    """Each is counted once, however often the sums are looked at."""
+    named = [s for s in recording.samples("park") if s.label == "Waits$Brief"]
+    short = [s for s in named if s.has("[shorter than 10 ms]")]
+    # As above, who has just started; and not all of them are short.
+    other = [s for s in recording.samples("park") if s.label is None and
+             (s.has("[shorter than 10 ms]") or s.has("Waits.parkShortly"))]
+    expect(total(named) + total(other) == parks and total(other) <= 0.03 * parks,
+           "%d and %d short parks, %d in truth" % (total(named), total(other), parks))
+    expect(len(short) == 1 and len(short[0].frames) == 1, "short parks are %d rows" % len(short))
+    return "%d short parks" % parks
+
+
+def check_losses(recording):
+    for name, count in recording.raw["gc"]["counts"][0].items():
+        lost = name.endswith(("_ring_full", "_unreadable", "_no_thread_state", "_sums_full",
+                              "_unseen_returns", "_unreadable_yet"))
+        expect(not lost or not count, "%s: %d" % (name, count))
+
+
 FLAGS = {
     "G1": ["-XX:+UseG1GC"],
     "Serial": ["-XX:+UseSerialGC"],
@@ -53,6 +73,8 @@ def locks(run, flags):
     recording, truth = run.record_all(jvm, "-e", "lock")
     for metric in KINDS:
         run.note(check_kind(recording, metric, truth[metric]))
+    run.note(check_short(recording, truth["short"]))
+    check_losses(recording)
 
 
 EVENTS = {"lock_wait": "jdk.JavaMonitorEnter", "object_wait": "jdk.JavaMonitorWait",
@@ -70,7 +92,8 @@ def long_waits(recording, metric):
 def locks_in_jfr(run):
     jvm = run.java("Waits", 4, wait=True, hold=1)
     path = run.output(".jfr")
-    recording, _ = run.record_all(jvm, "-e", "lock,cpu", "-f", path)
+    recording, truth = run.record_all(jvm, "-e", "lock,cpu", "-f", path, "--chunk", "1s")
+    run.note(check_short(recording, truth["short"]))
     for tool in tools():
         counts, _ = tool.summary(path)
         for metric, event in EVENTS.items():

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/jvs_object.h"
 #include "target/maps.h"
 #include "target/target.h"
 
@@ -207,6 +208,29 @@ FAKE(void, jvm_close, struct jvm *jvm)
 FAKE(int, jvm_major, const struct jvm *jvm)
 {
 	return jvm == fake_jvm() ? fakes.major : __real_jvm_major(jvm);
+}
+
+FAKE(int, jvm_object_layout, const struct jvm *jvm, struct jvs_object_layout *out)
+{
+	size_t last = fakes.object_error_count ? fakes.object_error_count - 1 : 0;
+	size_t at = fakes.objects_asked < last ? fakes.objects_asked : last;
+	int err = fakes.object_errors ? fakes.object_errors[at] : 0;
+
+	if (jvm != fake_jvm())
+		return __real_jvm_object_layout(jvm, out);
+	fakes.objects_asked++;
+	if (!err)
+		*out = (struct jvs_object_layout){ .klass_kind = JVS_KLASS_NARROW };
+	return err;
+}
+
+FAKE(int, jvm_task_layout, const struct jvm *jvm, struct jvm_task_layout *out)
+{
+	if (jvm != fake_jvm())
+		return __real_jvm_task_layout(jvm, out);
+	if (!fakes.task_error)
+		*out = (struct jvm_task_layout){ .method = 8 };
+	return fakes.task_error;
 }
 
 FAKE(int, jvm_describe, struct jvm *jvm, const struct jvs_frame *frame, bool leaf,

@@ -53,6 +53,10 @@ struct fakes {
 	const struct jvm_thread *java_threads;
 	size_t java_count;
 	int major;
+	const int *object_errors; /* of jvm_object_layout(), the last for ever; NULL: 0 */
+	size_t object_error_count;
+	unsigned int objects_asked;
+	int task_error; /* of jvm_task_layout() */
 	uint64_t code_heap_low, code_heap_high;
 	struct jvm_method method; /* of every Java frame */
 	unsigned int described;	  /* frames */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "live/vm.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -293,6 +294,26 @@ static void a_number_that_is_seen_twice_is_that_of_the_later(void)
 	ASSERT_INT(id_of(OTHER, 200), 199);
 }
 
+/* More at once than there are places for: what is not whole is counted. */
+static void a_collection_that_is_pushed_out_is_counted(void)
+{
+	const uint64_t *pushed_out = &vm->targets[0].losses[VM_LOSS_PUSHED_OUT];
+
+	for (uint64_t i = 0; i < VM_COLLECTIONS; i++)
+		start(TRACER + 64 * i, (uint32_t)i + 2);
+	end(TRACER + 64, 1, 2);
+	start(OTHER, 100);
+	ASSERT_INT(*pushed_out, 0);
+	start(OTHER + 64, 101);
+	ASSERT_INT(*pushed_out, 1);
+	for (uint64_t i = 0; i < VM_COLLECTIONS; i++)
+		if (i != 1)
+			end(TRACER + 64 * i, 1, 2);
+	ASSERT_INT(rec_collection_count(rec), VM_COLLECTIONS);
+	CU_ASSERT(rec_collection_get(rec, 1)->numbered);
+	CU_ASSERT(!rec_collection_get(rec, 2)->numbered);
+}
+
 static void only_so_many_phases_are_kept(void)
 {
 	size_t count;
@@ -387,6 +408,90 @@ static void a_safepoint_is_named_by_its_first_operation(void)
 	CU_ASSERT_STRING_EQUAL(rec_text(rec, operations[2].name), "ShenandoahFinalMarkStartEvac");
 }
 
+/* ---- locks, objects */
+
+static void a_sum_is_told_once(void)
+{
+	const struct jvs_lock_key key = { .op = JVS_LOCK_WAIT, .klass = 0 };
+	struct jvs_lock_sum sum = { 0 };
+	struct vm_target *t = &vm->targets[0];
+	const struct rec_total *totals;
+	size_t count;
+
+	/* Nothing was short: no stack says so. */
+	vm_tell_lock(t, &processes[0], rec, &key, &sum);
+	ASSERT_INT(rec_stack_count(rec), 0);
+	sum = (struct jvs_lock_sum){ .count = 3, .ns = 30 };
+	vm_tell_lock(t, &processes[0], rec, &key, &sum);
+	vm_tell_lock(t, &processes[0], rec, &key, &sum);
+	sum = (struct jvs_lock_sum){ .count = 5, .ns = 70 };
+	vm_tell_lock(t, &processes[0], rec, &key, &sum);
+	ASSERT_INT(rec_stack_count(rec), 1);
+	totals = rec_totals(rec, &count);
+	ASSERT_INT(count, 1);
+	ASSERT_INT(totals[0].key.metric, REC_OBJECT_WAIT);
+	ASSERT_INT(totals[0].count, 5);
+	ASSERT_INT(totals[0].value, 70);
+	table_free(&t->lock_sums);
+}
+
+static void tick(int times)
+{
+	while (times--)
+		vm_show_objects(vm, &processes[0]);
+}
+
+static void watch_objects(const int *errors, size_t count)
+{
+	fakes.object_errors = errors;
+	fakes.object_error_count = count;
+	vm->groups = 1u << JVS_VM_EXCEPTION | 1u << JVS_VM_JIT;
+	vm->runtime_fd = vm->locks_fd = FAKE_MAP_FD;
+}
+
+/* Compilations do not wait for it. */
+static void objects_are_asked_for_less_and_less_often(void)
+{
+	static const int errors[] = { -EAGAIN, -EFAULT, -EAGAIN, 0 };
+	const struct vm_target *t = &vm->targets[0];
+
+	watch_objects(errors, ARRAY_SIZE(errors));
+	tick(1);
+	CU_ASSERT(t->runtime.ready && !t->objects.known);
+	tick(1);
+	ASSERT_INT(fakes.objects_asked, 2);
+	tick(1);
+	ASSERT_INT(fakes.objects_asked, 2);
+	tick(5);
+	ASSERT_INT(fakes.objects_asked, 4);
+	CU_ASSERT(t->objects.known && t->runtime.objects.klass_kind == JVS_KLASS_NARROW);
+	tick(1000);
+	ASSERT_INT(fakes.objects_asked, 4);
+}
+
+static void what_a_jvm_does_not_show_is_not_asked_for_again(void)
+{
+	static const int errors[] = { -ENOENT };
+	const struct vm_target *t = &vm->targets[0];
+
+	watch_objects(errors, 1);
+	fakes.task_error = -ENOENT;
+	tick(1000);
+	ASSERT_INT(fakes.objects_asked, 1);
+	CU_ASSERT(t->objects.given_up && !t->runtime.ready);
+}
+
+static void errors_for_ever_are_met_every_six_seconds(void)
+{
+	static const int errors[] = { -EFAULT };
+
+	watch_objects(errors, 1);
+	tick(1 + 1 + 2 + 4 + 8 + 16 + 32 + 64);
+	ASSERT_INT(fakes.objects_asked, 8);
+	tick(640);
+	ASSERT_INT(fakes.objects_asked, 18);
+}
+
 static void a_short_record_is_a_bad_one(void)
 {
 	const struct jvs_gc_end record = { .event = event_of(JVS_EVENT_GC_END, 1) };
@@ -405,10 +510,17 @@ static CU_TestInfo tests[] = {
 	{ "tracers do not mix", tracers_do_not_mix },
 	{ "a number that is seen twice is that of the later",
 	  a_number_that_is_seen_twice_is_that_of_the_later },
+	{ "a collection that is pushed out is counted",
+	  a_collection_that_is_pushed_out_is_counted },
 	{ "only so many phases are kept", only_so_many_phases_are_kept },
 	{ "numbers have names by release", numbers_have_names_by_release },
 	{ "a safepoint is named by its first operation",
 	  a_safepoint_is_named_by_its_first_operation },
+	{ "a sum is told once", a_sum_is_told_once },
+	{ "objects are asked for less and less often", objects_are_asked_for_less_and_less_often },
+	{ "what a JVM does not show is not asked for again",
+	  what_a_jvm_does_not_show_is_not_asked_for_again },
+	{ "errors for ever are met every six seconds", errors_for_ever_are_met_every_six_seconds },
 	{ "a short record is a bad one", a_short_record_is_a_bad_one },
 	CU_TEST_INFO_NULL,
 };

@@ -168,6 +168,7 @@ void vm_close(struct vm *vm)
 		for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 			probes_free(&vm->targets[i].sets[group]);
 		klasses_free(&vm->targets[i].klasses);
+		table_free(&vm->targets[i].lock_sums);
 		vm_heap_close(&vm->targets[i]);
 	}
 	free(vm);
@@ -280,6 +281,7 @@ void vm_attach(struct vm *vm, const struct process *p, struct image *image,
 		return;
 	t->tried = true;
 	show_layout(vm, p, image, mapping);
+	vm_show_locks(vm, p);
 	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 		if (vm->groups & 1u << group)
 			attach_group(vm, p, group, &request);
@@ -298,6 +300,7 @@ void vm_forget(struct vm *vm, const struct process *p)
 	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 		probes_free(&t->sets[group]);
 	klasses_free(&t->klasses);
+	table_free(&t->lock_sums);
 	vm_drop_locks(vm, p->index);
 	vm_heap_forget(vm, p);
 	*t = (struct vm_target){ .layout = { .epoch = epoch } };
@@ -319,6 +322,23 @@ void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct r
 	vm_show_objects(vm, p);
 	vm_keep_budgets(vm, d, p, rec);
 	vm_heap_tick(vm, p, rec);
+}
+
+static void tell_losses(const struct vm *vm, const struct process *p, struct recording *rec)
+{
+	static const struct {
+		int group;
+		const char *name;
+	} losses[VM_LOSS_NR] = {
+#define X(name, group, text) [VM_LOSS_##name] = { JVS_VM_##group, (text) },
+		VM_LOSS_LIST(X)
+#undef X
+	};
+
+	for (int i = 0; i < VM_LOSS_NR; i++)
+		if (vm->groups & 1u << losses[i].group)
+			rec_vm_count_set(rec, p->rec_jvm, losses[i].name,
+					 vm->targets[p->index].losses[i]);
 }
 
 void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
@@ -348,6 +368,7 @@ void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
 	vm_tell_locks(vm, p, rec);
 	vm_tell_budgets(vm, d, p, rec);
 	vm_heap_finish(vm, p, rec, vm->goes_on ? 0 : epoch_now());
+	tell_losses(vm, p, rec);
 }
 
 void vm_status(const struct vm *vm, struct live_status *status)

@@ -14,6 +14,7 @@
 #include "live/klasses.h"
 #include "live/probes.h"
 #include "model/gc.h"
+#include "model/table.h"
 
 struct bpf_object;
 struct live_status;
@@ -32,12 +33,13 @@ struct vm_heap;
 /* A collection that has begun, by the tracer that follows it; the last one of each tracer. */
 struct vm_collection {
 	uint64_t tracer; /* 0: free */
+	uint32_t order;	 /* in which they began */
 	uint32_t id;	 /* it has ended: its row, which may still be told sizes. 0: it runs */
 	struct rec_collection row;
 	struct rec_gc_phase phases[JVS_GC_PHASES];
 	uint32_t phase_count;
 };
-#define VM_COLLECTIONS 4 /* at once; the oldest gives way */
+#define VM_COLLECTIONS 4 /* at once; one that has ended gives way, else the oldest */
 
 /* Threads that were told to start, and have not yet run: the newest. */
 #define VM_STARTING 64
@@ -49,6 +51,32 @@ struct vm_starting {
 	struct vm_start items[VM_STARTING];
 	uint32_t next;
 };
+
+/*
+ * What a group lost here, beside what the kernel counts (JVS_VM_COUNTER_LIST).
+ * X(NAME, group, "name in outputs")
+ */
+#define VM_LOSS_LIST(X)                                                                           \
+	X(PUSHED_OUT, GC, "gc_pushed_out") /* of VM_COLLECTIONS: number, sizes and phases */      \
+	X(PARENTS, THREAD, "thread_parents_pushed_out") /* of VM_STARTING */                      \
+	X(UNLISTED, ALLOC, "alloc_classes_full")	/* records of one class more than fit */  \
+	X(UNTOTALLED, ALLOC, "alloc_totals_full") /* classes without sums, for the same reason */ \
+	X(UNNAMED, ALLOC, "alloc_names_late")	  /* records: too many waited for the name */
+
+enum vm_loss {
+#define X(name, group, text) VM_LOSS_##name,
+	VM_LOSS_LIST(X)
+#undef X
+		VM_LOSS_NR,
+};
+
+/* How objects look is asked for until it is known, less and less often, or until it cannot be. */
+struct vm_objects {
+	bool known, given_up;
+	uint32_t ticks;	  /* until it is asked again */
+	uint32_t waiting; /* ticks, the last time */
+};
+#define VM_OBJECTS_WAIT_MAX 64 /* 6.4 s */
 
 struct vm_target {
 	struct probe_set sets[JVS_VM_GROUP_NR];
@@ -64,10 +92,14 @@ struct vm_target {
 	struct jvs_vm_layout layout;
 	struct klasses klasses;
 	struct vm_starting starting;
-	struct jvs_lock_control lock;	    /* klass_kind 0: how objects look is not known yet */
-	struct jvs_runtime_control runtime; /* ready 0: not known yet */
+	struct vm_objects objects;
+	struct jvs_lock_control lock;
+	struct table lock_sums; /* of struct vm_lock_sum */
+	struct jvs_runtime_control runtime;
+	bool runtime_shown;
 	uint64_t trap_names[2]; /* in the target: of reasons, of actions; 0: not known */
 	uint32_t trap_name_counts[2];
+	uint64_t losses[VM_LOSS_NR];
 	struct vm_heap *heap;		   /* owned; NULL: allocation is not looked at */
 	struct rec_vm_operation operation; /* the first at the safepoint that lasts; name 0: none */
 	struct jvs_vm_counts before;	   /* what the kernel counted for others in this place */

@@ -258,17 +258,21 @@ static void add(struct recording *rec, struct heap_class *class, const struct re
 	rec_sample(rec, &named);
 }
 
-static void wait_for_name(struct vm_heap *heap, uint32_t class, const struct rec_sample *sample)
+/* Whether there is room to. */
+static bool wait_for_name(struct vm_heap *heap, uint32_t class, const struct rec_sample *sample)
 {
 	if (!heap->early)
 		heap->early = calloc(EARLY_MAX, sizeof(*heap->early));
-	if (heap->early && heap->early_count < EARLY_MAX)
-		heap->early[heap->early_count++] = (struct early){ class, *sample };
+	if (!heap->early || heap->early_count == EARLY_MAX)
+		return false;
+	heap->early[heap->early_count++] = (struct early){ class, *sample };
+	return true;
 }
 
-static void take_allocation(struct vm_heap *heap, struct decoder *d, struct process *p,
+static void take_allocation(struct vm_target *t, struct decoder *d, struct process *p,
 			    struct recording *rec, const struct jvs_heap_allocation *record)
 {
+	struct vm_heap *heap = t->heap;
 	struct rec_sample sample = {
 		.time_ns = d->epoch_ns + (int64_t)record->event.time_ns,
 		.key = { .metric = REC_HEAP_ALLOC, .jvm = p->rec_jvm },
@@ -280,15 +284,17 @@ static void take_allocation(struct vm_heap *heap, struct decoder *d, struct proc
 	uint32_t id;
 	struct heap_class *class = class_of(heap, rec, record->klass, record->symbol, &id);
 
-	if (!class)
+	if (!class) {
+		t->losses[VM_LOSS_UNLISTED]++;
 		return;
+	}
 	heap->hits += record->hits;
 	heap->bytes += record->bytes;
 	if (record->stack && decode_stack(d, record->stack, &sample.key.stack))
 		sample.key.stack = without_vm(heap, rec, sample.key.stack);
 	sample.key.thread = decode_thread(p, rec, &record->event);
 	if (!class->name && !read_name(heap, p, rec, class)) {
-		wait_for_name(heap, id, &sample);
+		t->losses[VM_LOSS_UNNAMED] += !wait_for_name(heap, id, &sample);
 		return;
 	}
 	class->told += record->bytes;
@@ -303,7 +309,7 @@ void vm_take_heap(struct vm_target *t, struct decoder *d, struct process *p, str
 	if (event->kind == JVS_EVENT_HEAP_CLASS)
 		take_name(t->heap, p, rec, (const void *)event);
 	else
-		take_allocation(t->heap, d, p, rec, (const void *)event);
+		take_allocation(t, d, p, rec, (const void *)event);
 }
 
 /* ---- now and then */
@@ -385,6 +391,7 @@ struct telling {
 	const struct process *p;
 	struct recording *rec;
 	int64_t time_ns; /* now; 0: it goes on */
+	uint64_t left;	 /* classes: more than fit */
 };
 
 /* What no record stands for, or none that came: it is known, but not who it was. */
@@ -417,8 +424,10 @@ static void tell_class(const struct jvs_heap_class_key *key, const struct jvs_he
 	if (!sums->tlabs && !sums->outside)
 		return;
 	class = class_of(heap, telling->rec, key->klass, key->symbol, &id);
-	if (!class)
+	if (!class) {
+		telling->left++;
 		return;
+	}
 	if (!class->name && !read_name(heap, telling->p, telling->rec, class))
 		set_name(heap, telling->rec, class, UNKNOWN, strlen(UNKNOWN));
 	tell_rest(telling, class, sums->inside_bytes + sums->outside_bytes);
@@ -432,11 +441,10 @@ static void tell_class(const struct jvs_heap_class_key *key, const struct jvs_he
 	row->outside_bytes += sums->outside_bytes;
 }
 
-void vm_heap_finish(const struct vm *vm, const struct process *p, struct recording *rec,
-		    int64_t end_ns)
+void vm_heap_finish(struct vm *vm, const struct process *p, struct recording *rec, int64_t end_ns)
 {
 	struct vm_heap *heap = vm->targets[p->index].heap;
-	struct telling telling = { heap, p, rec, end_ns };
+	struct telling telling = { heap, p, rec, end_ns, 0 };
 	struct rec_native_budget *budget;
 
 	if (!heap || heap->over)
@@ -446,6 +454,7 @@ void vm_heap_finish(const struct vm *vm, const struct process *p, struct recordi
 	add_early(heap, rec, heap->over);
 	rec_heap_forget(rec, p->rec_jvm);
 	each_class(vm, p->index, tell_class, &telling);
+	vm->targets[p->index].losses[VM_LOSS_UNTOTALLED] = telling.left;
 	budget = rec_budget(rec, REC_PROBES_ALLOC, p->rec_jvm);
 	if (!budget)
 		return;

@@ -21,6 +21,29 @@ static uint32_t string_of(struct recording *rec, const char *text)
 	return rec_string(rec, text, strlen(text));
 }
 
+static void begin(struct vm_target *t, struct vm_collection *collection, uint64_t tracer)
+{
+	*collection = (struct vm_collection){ .tracer = tracer, .order = t->next_collection++ };
+}
+
+/* A place for one more: a free one, one that has ended, or the oldest, which then is not whole. */
+static struct vm_collection *place_for_more(struct vm_target *t)
+{
+	struct vm_collection *oldest = &t->collections[0];
+
+	for (int i = 0; i < VM_COLLECTIONS; i++) {
+		struct vm_collection *collection = &t->collections[i];
+
+		if (!collection->tracer)
+			return collection;
+		if (!collection->id == !oldest->id ? collection->order < oldest->order
+						   : collection->id != 0)
+			oldest = collection;
+	}
+	t->losses[VM_LOSS_PUSHED_OUT] += !oldest->id;
+	return oldest;
+}
+
 /* The last collection of a tracer, begun when there was none. */
 static struct vm_collection *find(struct vm_target *t, uint64_t tracer)
 {
@@ -29,8 +52,8 @@ static struct vm_collection *find(struct vm_target *t, uint64_t tracer)
 	for (int i = 0; i < VM_COLLECTIONS; i++)
 		if (t->collections[i].tracer == tracer)
 			return &t->collections[i];
-	collection = &t->collections[t->next_collection++ % VM_COLLECTIONS];
-	*collection = (struct vm_collection){ .tracer = tracer };
+	collection = place_for_more(t);
+	begin(t, collection, tracer);
 	return collection;
 }
 
@@ -40,7 +63,7 @@ static struct vm_collection *find_running(struct vm_target *t, uint64_t tracer)
 	struct vm_collection *collection = find(t, tracer);
 
 	if (collection->id)
-		*collection = (struct vm_collection){ .tracer = tracer };
+		begin(t, collection, tracer);
 	return collection;
 }
 
@@ -84,7 +107,7 @@ static void take_start(struct vm_target *t, const struct jvs_gc_start *record)
 	struct vm_collection *collection = find(t, record->tracer);
 
 	/* What was left of the one before is of no use. */
-	*collection = (struct vm_collection){ .tracer = record->tracer };
+	begin(t, collection, record->tracer);
 	if (!record->next_id)
 		return;
 	collection->row.gc_id = number_of(t, record->next_id);
@@ -106,7 +129,7 @@ static struct rec_collection *row_for_sizes(struct vm_target *t, struct recordin
 		return &collection->row;
 	if (ended && record->after)
 		return ended;
-	*collection = (struct vm_collection){ .tracer = record->tracer };
+	begin(t, collection, record->tracer);
 	return &collection->row;
 }
 

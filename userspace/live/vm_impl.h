@@ -20,12 +20,17 @@ void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out);
 void vm_take_gc(struct vm_target *t, const struct decoder *d, struct process *p,
 		struct recording *rec, const struct jvs_event *event);
 
-/* vm_lock.c: lets the kernel know how objects look, as soon as they do. */
+/* vm_lock.c: lets the kernel know which waits are long ones. Before its probes are attached. */
+void vm_show_locks(struct vm *vm, const struct process *p);
+/* And how objects look, as soon as they do. */
 void vm_show_objects(struct vm *vm, const struct process *p);
 void vm_take_lock(struct vm_target *t, struct decoder *d, struct process *p, struct recording *rec,
 		  const struct jvs_lock_event *event);
 /* What was shorter than the threshold, so far. */
 void vm_tell_locks(struct vm *vm, const struct process *p, struct recording *rec);
+/* Of one class, of which the kernel has counted so much. */
+void vm_tell_lock(struct vm_target *t, const struct process *p, struct recording *rec,
+		  const struct jvs_lock_key *key, const struct jvs_lock_sum *sum);
 /* The place is given to another. */
 void vm_drop_locks(const struct vm *vm, uint32_t target);
 /*
@@ -40,13 +45,12 @@ void vm_heap_tick(const struct vm *vm, const struct process *p, struct recording
 void vm_take_heap(struct vm_target *t, struct decoder *d, struct process *p, struct recording *rec,
 		  const struct jvs_event *event);
 /* The sums. end_ns: since the epoch, when they are the last ones; else 0. */
-void vm_heap_finish(const struct vm *vm, const struct process *p, struct recording *rec,
-		    int64_t end_ns);
+void vm_heap_finish(struct vm *vm, const struct process *p, struct recording *rec, int64_t end_ns);
 
 /* vm_runtime.c: where names of reasons and actions are. */
 void vm_find_trap_names(struct vm_target *t, struct image *image, uint64_t bias);
-void vm_show_runtime(struct vm *vm, const struct process *p,
-		     const struct jvs_object_layout *objects);
+/* Where compilations have what they are of; of objects once that is known. */
+void vm_show_runtime(struct vm *vm, const struct process *p);
 void vm_take_runtime(struct vm_target *t, struct decoder *d, struct process *p,
 		     struct recording *rec, const struct jvs_event *event);
 

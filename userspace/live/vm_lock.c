@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -24,19 +25,50 @@ static const enum rec_metric metrics[JVS_LOCK_OPS] = {
 	[JVS_LOCK_PARK] = REC_PARK,
 };
 
+void vm_show_locks(struct vm *vm, const struct process *p)
+{
+	struct vm_target *t = &vm->targets[p->index];
+
+	t->lock = (struct jvs_lock_control){ .threshold_ns = THRESHOLD_NS,
+					     .monitor_object = MONITOR_OBJECT,
+					     .epoch = t->layout.epoch };
+	bpf_map_update_elem(vm->locks_fd, &p->index, &t->lock, BPF_ANY);
+}
+
+/* Most of what can be missing comes while the JVM starts. */
+static void put_off(struct vm_target *t, const struct process *p, int err)
+{
+	if (err == -ENOENT || err == -EBADMSG) {
+		log_warn(
+			"pid %d: how its objects look is not known: locks and exceptions have no class",
+			p->target->pid);
+		t->objects.given_up = true;
+		return;
+	}
+	t->objects.waiting = t->objects.waiting ? 2 * t->objects.waiting : 1;
+	if (t->objects.waiting > VM_OBJECTS_WAIT_MAX)
+		t->objects.waiting = VM_OBJECTS_WAIT_MAX;
+	t->objects.ticks = t->objects.waiting;
+}
+
 void vm_show_objects(struct vm *vm, const struct process *p)
 {
 	struct vm_target *t = &vm->targets[p->index];
-	struct jvs_object_layout objects;
+	int err;
 
-	if (!(vm->groups & WITH_OBJECTS) || !p->jvm || t->lock.objects.klass_kind ||
-	    jvm_object_layout(p->jvm, &objects))
+	if (!(vm->groups & WITH_OBJECTS) || !p->jvm)
 		return;
-	vm_show_runtime(vm, p, &objects);
-	t->lock = (struct jvs_lock_control){ .objects = objects,
-					     .threshold_ns = THRESHOLD_NS,
-					     .monitor_object = MONITOR_OBJECT,
-					     .epoch = t->layout.epoch };
+	if (!t->runtime_shown)
+		vm_show_runtime(vm, p);
+	if (t->objects.known || t->objects.given_up || (t->objects.ticks && --t->objects.ticks))
+		return;
+	err = jvm_object_layout(p->jvm, &t->lock.objects);
+	if (err) {
+		put_off(t, p, err);
+		return;
+	}
+	t->objects.known = true;
+	vm_show_runtime(vm, p);
 	bpf_map_update_elem(vm->locks_fd, &p->index, &t->lock, BPF_ANY);
 }
 
@@ -103,33 +135,52 @@ struct telling {
 	struct vm *vm;
 	const struct process *p;
 	struct recording *rec;
-	uint32_t stack;
 };
 
-/* What came since it was told last; then the kernel counts anew. */
-static void tell_sum(const struct jvs_lock_key *key, void *ctx)
-{
-	struct telling *telling = ctx;
-	struct vm_target *t = &telling->vm->targets[telling->p->index];
-	struct rec_key to = { .jvm = telling->p->rec_jvm, .stack = telling->stack };
-	struct jvs_lock_sum sum;
+/* What the recording has been told of a sum, which the kernel never begins anew. */
+struct vm_lock_sum {
+	struct jvs_lock_key key;
+	struct jvs_lock_sum told;
+};
 
-	if (key->op >= JVS_LOCK_OPS ||
-	    bpf_map_lookup_and_delete_elem(telling->vm->lock_sums_fd, key, &sum))
+void vm_tell_lock(struct vm_target *t, const struct process *p, struct recording *rec,
+		  const struct jvs_lock_key *key, const struct jvs_lock_sum *sum)
+{
+	const struct vm_lock_sum row = { .key = *key };
+	struct rec_key to = { .jvm = p->rec_jvm };
+	struct jvs_lock_sum *told;
+	uint32_t id;
+
+	t->lock_sums.row_size = sizeof(row);
+	t->lock_sums.key_size = sizeof(row.key);
+	if (key->op >= JVS_LOCK_OPS || table_add(&t->lock_sums, &row, JVS_LOCK_SUMS, &id))
+		return;
+	told = &((struct vm_lock_sum *)table_get(&t->lock_sums, id))->told;
+	if (sum->count == told->count)
 		return;
 	to.metric = metrics[key->op];
-	to.label = klasses_name(&t->klasses, telling->p, telling->rec, key->klass);
-	rec_add(telling->rec, &to, (int64_t)sum.count, (int64_t)sum.ns);
+	to.stack = short_stack(rec);
+	to.label = klasses_name(&t->klasses, p, rec, key->klass);
+	rec_add(rec, &to, (int64_t)(sum->count - told->count), (int64_t)(sum->ns - told->ns));
+	*told = *sum;
+}
+
+static void tell_sum(const struct jvs_lock_key *key, void *ctx)
+{
+	const struct telling *telling = ctx;
+	struct jvs_lock_sum sum;
+
+	if (!bpf_map_lookup_elem(telling->vm->lock_sums_fd, key, &sum))
+		vm_tell_lock(&telling->vm->targets[telling->p->index], telling->p, telling->rec,
+			     key, &sum);
 }
 
 void vm_tell_locks(struct vm *vm, const struct process *p, struct recording *rec)
 {
-	struct telling telling = { vm, p, rec, 0 };
+	struct telling telling = { vm, p, rec };
 
-	if (!(vm->groups & 1u << JVS_VM_LOCK))
-		return;
-	telling.stack = short_stack(rec);
-	each_sum(vm, p->index, tell_sum, &telling);
+	if (vm->groups & 1u << JVS_VM_LOCK)
+		each_sum(vm, p->index, tell_sum, &telling);
 }
 
 static void drop_sum(const struct jvs_lock_key *key, void *ctx)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "jvm/jvm.h"
 #include "live/decode.h"
 #include "live/process.h"
@@ -35,21 +36,24 @@ void vm_find_trap_names(struct vm_target *t, struct image *image, uint64_t bias)
 	}
 }
 
-void vm_show_runtime(struct vm *vm, const struct process *p,
-		     const struct jvs_object_layout *objects)
+void vm_show_runtime(struct vm *vm, const struct process *p)
 {
 	struct vm_target *t = &vm->targets[p->index];
 	struct jvm_task_layout task = { 0 };
+	bool found = !jvm_task_layout(p->jvm, &task);
 
-	jvm_task_layout(p->jvm, &task);
-	t->runtime = (struct jvs_runtime_control){ .objects = *objects,
+	if (!found && !t->runtime_shown && vm->groups & 1u << JVS_VM_JIT)
+		log_warn("pid %d: it does not show its CompileTask: no compilations",
+			 p->target->pid);
+	t->runtime_shown = true;
+	t->runtime = (struct jvs_runtime_control){ .objects = t->lock.objects,
 						   .task_method = task.method,
 						   .task_id = task.id,
 						   .task_level = task.level,
 						   .task_osr_bci = task.osr_bci,
 						   .task_inlined = task.inlined,
 						   .method_const = task.const_method,
-						   .ready = 1 };
+						   .ready = found };
 	bpf_map_update_elem(vm->runtime_fd, &p->index, &t->runtime, BPF_ANY);
 }
 
@@ -73,18 +77,19 @@ static void name_by_comm(const struct process *p, struct recording *rec, uint32_
 	thread->group = rec_string(rec, "java", 4);
 }
 
-static void take_thread(struct decoder *d, struct process *p, struct recording *rec,
-			const struct jvs_thread_event *record)
+static void take_thread(struct vm_target *t, struct decoder *d, struct process *p,
+			struct recording *rec, const struct jvs_thread_event *record)
 {
 	struct rec_thread_event row = { .jvm = p->rec_jvm,
 					.ends = record->site == JVS_VM_THREAD_EXITS,
 					.time_ns = d->epoch_ns + (int64_t)record->event.time_ns };
-	struct vm_starting *starting = &d->vm->targets[p->index].starting;
+	struct vm_starting *starting = &t->starting;
 	uint32_t thread = decode_thread(p, rec, &record->event);
 
 	if (record->site == JVS_VM_THREAD_STARTS) {
 		struct vm_start *start = &starting->items[starting->next++ % VM_STARTING];
 
+		t->losses[VM_LOSS_PARENTS] += start->thread != 0;
 		*start = (struct vm_start){ .thread = record->thread, .parent = thread };
 		if (record->stack)
 			decode_stack(d, record->stack, &start->stack);
@@ -212,7 +217,7 @@ void vm_take_runtime(struct vm_target *t, struct decoder *d, struct process *p,
 {
 	switch (event->kind) {
 	case JVS_EVENT_THREAD:
-		take_thread(d, p, rec, (const void *)event);
+		take_thread(t, d, p, rec, (const void *)event);
 		break;
 	case JVS_EVENT_COMPILATION:
 		take_compilation(d, p, rec, (const void *)event);
