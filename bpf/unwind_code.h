@@ -201,11 +201,12 @@ left:
 
 /*
  * Bytes taken by the last "sub rsp, n" in the 160 bytes before pc; 0: none. JVS_SPILL_PUSH is or-ed
- * when what comes before it may be a push.
+ * when what comes before it may be a push, and how far before pc it is, from JVS_SPILL_BACK on.
  *
  * Returning at the first match costs the verifier nothing: the path ends there.
  */
 #define JVS_SPILL_PUSH 0x10000
+#define JVS_SPILL_BACK 20
 JVS_FN int jvs_scan_spill(struct jvs_walk *w)
 {
 	__u32 at, bytes, before;
@@ -217,6 +218,7 @@ JVS_FN int jvs_scan_spill(struct jvs_walk *w)
 		at = 155 - i;
 		bytes = jvs_bytes4(w, at);
 		before = (jvs_byte(w, at - 1) & 0xf8) == JVS_PUSH_RAX ? JVS_SPILL_PUSH : 0;
+		before |= (160 - at) << JVS_SPILL_BACK;
 		if ((bytes & 0xffffff) == JVS_SUB_RSP_8)
 			return bytes >> 24 | before;
 		if ((bytes & 0xffffff) == JVS_SUB_RSP_32)

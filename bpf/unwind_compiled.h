@@ -133,21 +133,31 @@ JVS_INLINE int jvs_leave_part(struct jvs_walk *w, int leaf)
 }
 
 /*
- * Where a frame ends when the word below frame size is no return address; 0: unknown.
- *
- * A barrier stub behind the method's code spills registers before it calls the VM, and call
- * sequences push a word or two.
+ * Where a frame ends below whose return address a barrier stub, behind the method's code, has
+ * spilled registers before it called the VM; 0: none has. The word at the frame's size is one of
+ * theirs then, or a stale one. The method's own room is made before its frame is complete.
  */
-JVS_INLINE __u64 jvs_find_cfa(struct jvs_walk *w, __u64 cfa)
+JVS_INLINE __u64 jvs_spilled_cfa(struct jvs_walk *w, __u64 cfa)
 {
+	const struct jvs_target *t = jvs_target_of(w->target);
 	__u32 spill = jvs_scan_spill(w), size = spill & (JVS_SPILL_PUSH - 1);
-	__u64 at;
+	__u64 code;
 
+	if (!t || !size)
+		return 0;
+	code = jvs_code_begin(w, &t->java) + jvs_frame_complete(w, &t->java);
+	if (w->pc - (spill >> JVS_SPILL_BACK) < code)
+		return 0;
 	if (spill & JVS_SPILL_PUSH && jvs_caller_at(w, cfa + size))
 		return cfa + size + 8;
-	if (size && jvs_caller_at(w, cfa + size - 8))
-		return cfa + size;
-	at = jvs_scan_saved_fp(w, cfa - 8, JVS_SCAN_WORDS - 1);
+	return jvs_caller_at(w, cfa + size - 8) ? cfa + size : 0;
+}
+
+/* Where a frame ends when the word below its size is no return address: calls push one or two. */
+JVS_INLINE __u64 jvs_find_cfa(struct jvs_walk *w, __u64 cfa)
+{
+	__u64 at = jvs_scan_saved_fp(w, cfa - 8, JVS_SCAN_WORDS - 1);
+
 	if (!at)
 		at = jvs_scan_stack(w, cfa - 8, JVS_SCAN_WORDS);
 	return at ? at + 8 : 0;
@@ -156,9 +166,9 @@ JVS_INLINE __u64 jvs_find_cfa(struct jvs_walk *w, __u64 cfa)
 /* A frame with a size: words at [sp, sp + size * 8), and whatever was pushed on top of it. */
 JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
 {
-	__u64 cfa = w->sp + (__u64)size * 8;
+	bool from_java = w->at == JVS_AT_RETURN && !w->after_native, certain;
+	__u64 cfa = w->sp + (__u64)size * 8, spilled;
 	int arguments;
-	bool certain;
 
 	/* C1 puts the arguments of some stubs on the stack. */
 	if (w->after_native && w->at == JVS_AT_RETURN) {
@@ -175,12 +185,10 @@ JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
 		return JVS_STATUS_NMETHOD_READ;
 	jvs_note_two(w, cfa - 16, w->word);
 	/* Between two Java frames a stale word is not possible; a cheap test will do. */
-	if (w->at != JVS_AT_RETURN || w->after_native)
-		certain = jvs_is_caller(w, w->word[1]);
-	else
-		certain = jvs_in_heaps(w, w->word[1]);
-	if (!certain) {
-		cfa = jvs_find_cfa(w, cfa);
+	certain = from_java ? jvs_in_heaps(w, w->word[1]) : jvs_is_caller(w, w->word[1]);
+	spilled = from_java && certain ? 0 : jvs_spilled_cfa(w, cfa);
+	if (spilled || !certain) {
+		cfa = spilled ? spilled : jvs_find_cfa(w, cfa);
 		if (!cfa)
 			return JVS_STATUS_NMETHOD_RA;
 		if (jvs_read_user(w->word, 16, cfa - 16))

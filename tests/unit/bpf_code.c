@@ -164,11 +164,11 @@ static void finds_what_a_barrier_stub_spilled(void)
 	w->pc = HEAP + 0x1000;
 	put_code(w->pc - 100, 0x48, 0x83, 0xec, 0x10); /* an older one */
 	put_code(w->pc - 40, 0x48, 0x83, 0xec, 0x58);
-	ASSERT_INT(jvs_scan_spill(w), 0x58);
+	ASSERT_INT(jvs_scan_spill(w), 0x58 | 40 << JVS_SPILL_BACK);
 	put_code(w->pc - 20, 0x48, 0x81, 0xec, 0x20, 0x01, 0x00, 0x00);
-	ASSERT_INT(jvs_scan_spill(w), 0x120);
+	ASSERT_INT(jvs_scan_spill(w), 0x120 | 20 << JVS_SPILL_BACK);
 	put_code(w->pc - 21, 0x50); /* push rax before it */
-	ASSERT_INT(jvs_scan_spill(w), 0x120 | JVS_SPILL_PUSH);
+	ASSERT_INT(jvs_scan_spill(w), 0x120 | JVS_SPILL_PUSH | 20 << JVS_SPILL_BACK);
 	w->pc = HEAP + 0x2000;
 	ASSERT_INT(jvs_scan_spill(w), 0);
 }
