@@ -328,6 +328,15 @@ def check_events(document, truth):
         count, value = sum(row[0] for row in rows), sum(row[1] for row in rows)
         expect(count == truth["events"][event] and abs(value - sum_ns) <= count,
                "%s: %d of %d ns, in truth %d" % (metric, count, value, sum_ns))
+    for metric, event in (("exception", "jdk.JavaExceptionThrow"),
+                          ("deoptimization", "jdk.Deoptimization")):
+        count = sum(row[0] for row in totals_of(document, metric).values())
+        expect(count == truth["events"].get(event, 0), "%s: %d" % (metric, count))
+    thrown = {label: row[0] for label, row in totals_of(document, "exception").items()}
+    expect(thrown == truth["exceptions_by_class"], str(thrown))
+    events = [row["event"] for row in document["thread_events"]]
+    expect([events.count("start"), events.count("end")] ==
+           [truth["events"]["jdk.ThreadStart"], truth["events"]["jdk.ThreadEnd"]], str(events))
     waits = totals_of(document, "lock_wait")
     expect({label: row[0] for label, row in waits.items()} == truth["monitor_enter"]["by_class"],
            str(waits))

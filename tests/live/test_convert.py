@@ -68,7 +68,10 @@ def totals(raw, metrics):
 
 
 def expect_totals(run, recording, path, metrics):
-    """What a recording in JFR has of these metrics is what the JSON of the same run has."""
+    """
+    What a recording in JFR has of these metrics is what the JSON of the same run has. There must be
+    something of the first one.
+    """
     wanted = totals(recording.raw, metrics)
     from_jfr = convert(run, path, ".json")
     again = convert(run, convert(run, from_jfr, ".jfr"), ".json")
@@ -77,8 +80,9 @@ def expect_totals(run, recording, path, metrics):
         lost, more = [r for r in wanted if r not in got], [r for r in got if r not in wanted]
         expect(wanted == got, "%d of %d totals differ: %s %s" % (len(lost), len(wanted), lost[:2],
                                                                more[:2]))
-    for metric in metrics:
-        expect(any(row[0] == metric for row in wanted), "no %s: nothing was compared" % metric)
+    seen = {row[0] for row in wanted}
+    expect(metrics[0] in seen, "no %s: nothing was compared" % metrics[0])
+    for metric in seen:
         output = run.output(".collapsed")
         scope = run.scope("convert", path, "-o", output, "--metric", metric)
         expect(scope.wait(60) == 0, " | ".join(scope.err))
@@ -86,6 +90,33 @@ def expect_totals(run, recording, path, metrics):
         all_ = sum(row[-1] for row in wanted if row[0] == metric)
         expect(value == all_, "collapsed of %s: %d, not %d" % (metric, value, all_))
     run.note("%d totals converted" % len(wanted))
+
+
+def without_threads(raw, section):
+    """Rows, sorted; threads are numbered in the order they are come across."""
+    stacks = stack_texts(raw)
+    rows_of = [{key: value for key, value in row.items() if key not in ("thread", "parent")}
+               for row in raw[section]]
+    return sorted((named(row, stacks) for row in rows_of), key=repr)
+
+
+def threads_of(raw, section):
+    """(time, tid of the thread) of each row, sorted."""
+    return sorted((row.get("time_ns", row.get("start_time_ns")), raw["threads"][row["thread"]]["tid"])
+                  for row in raw[section])
+
+
+def expect_rows(run, recording, path, section):
+    """The same of rows that are no totals."""
+    from_jfr = convert(run, path, ".json")
+    expect(recording.raw[section], "no %s: nothing was compared" % section)
+    for source in (from_jfr, convert(run, convert(run, from_jfr, ".jfr"), ".json")):
+        document = load(source)
+        for of in (without_threads, threads_of):
+            wanted, got = of(recording.raw, section), of(document, section)
+            expect(wanted == got, "%s: %s differ: %s" % (section, of.__name__, [
+                pair for pair in zip(wanted, got) if pair[0] != pair[1]][:2]))
+    run.note("%d %s converted" % (len(recording.raw[section]), section))
 
 
 def blocks(path):

@@ -3,6 +3,7 @@
 from harness import expect
 from recording import total
 from suite import test
+from test_convert import expect_rows, expect_totals
 from test_jfr import tools
 from test_locks import FLAGS
 
@@ -65,4 +66,7 @@ def runtime_in_jfr(run):
             continue
         text = tool.run("view", "--width", "200", "exception-by-type", path)
         expect("Events$Thrown" in text, "%s: %s" % (tool.jdk, text))
+    expect_totals(run, recording, path, ["exception", "deoptimization"])
+    for section in ("thread_events", "compilations"):
+        expect_rows(run, recording, path, section)
     run.note(str(wanted))

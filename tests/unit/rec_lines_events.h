@@ -2,7 +2,9 @@
 #ifndef JVMSCOPE_REC_LINES_EVENTS_H
 #define JVMSCOPE_REC_LINES_EVENTS_H
 
-/* The part of rec_lines.h for what happens at a moment: rows of samples that are of no CPU. */
+#include "model/runtime.h"
+
+/* The part of rec_lines.h for what happens at a moment. */
 
 static inline void rec_print_row_of(const struct recording *rec, const struct rec_sample *row,
 				    FILE *out)
@@ -14,10 +16,41 @@ static inline void rec_print_row_of(const struct recording *rec, const struct re
 	rec_print_total(rec, &total, out);
 }
 
+static inline void rec_print_thread_event(const struct recording *rec,
+					  const struct rec_thread_event *row, FILE *out)
+{
+	struct rec_stack stack = rec_stack_get(rec, row->stack);
+
+	fprintf(out, "thread %s %" PRId64 " ", row->ends ? "ends" : "starts", row->time_ns);
+	rec_print_thread(rec, row->thread, out);
+	fputs(" by ", out);
+	rec_print_thread(rec, row->parent, out);
+	rec_print_jvm(rec, row->jvm, out);
+	fprintf(out, " stack %d", (int)stack.state);
+	for (uint32_t i = 0; i < stack.count; i++)
+		rec_print_frame(rec, stack.frames[i], out);
+}
+
+/* Of the method what JSON has of it, too. */
+static inline void rec_print_compilation(const struct recording *rec,
+					 const struct rec_compilation *row, FILE *out)
+{
+	const struct rec_method *method = rec_method_get(rec, row->method);
+
+	fprintf(out, "compilation %u [%s] [%s] [%s] %u %d %u %" PRId64 " %" PRIu64 " by ",
+		row->compile_id, rec_text(rec, method->class_name), rec_text(rec, method->name),
+		rec_text(rec, method->signature), row->level, row->osr_bci, row->inlined_bytes,
+		row->time_ns, row->duration_ns);
+	rec_print_thread(rec, row->thread, out);
+	rec_print_jvm(rec, row->jvm, out);
+}
+
 static inline void rec_lines_of_events(const struct recording *rec, struct rec_lines *to)
 {
-	size_t count;
+	size_t count, events, tasks;
 	const struct rec_sample *rows = rec_samples(rec, &count);
+	const struct rec_thread_event *event = rec_thread_events(rec, &events);
+	const struct rec_compilation *task = rec_compilations(rec, &tasks);
 
 	for (size_t i = 0; i < count; i++) {
 		if (!rec_metric_info(rows[i].key.metric)->is_partly_sampled)
@@ -25,6 +58,12 @@ static inline void rec_lines_of_events(const struct recording *rec, struct rec_l
 		REC_LINE(to, out)
 		rec_print_row_of(rec, &rows[i], out);
 	}
+	for (size_t i = 0; i < events; i++)
+		REC_LINE(to, out)
+	rec_print_thread_event(rec, &event[i], out);
+	for (size_t i = 0; i < tasks; i++)
+		REC_LINE(to, out)
+	rec_print_compilation(rec, &task[i], out);
 }
 
 #endif

@@ -230,8 +230,7 @@ static inline struct recording *random_recording(uint64_t seed, bool with_rows)
 	}
 	for (uint32_t i = random_below(&r, 100); i; i--)
 		random_object(&r, 1 + random_below(&r, jvms), with_rows);
-	for (uint32_t i = random_below(&r, 50); i; i--)
-		random_wait(&r, with_rows);
+	random_events(&r, with_rows);
 	/* Rows of ledgers are there in any case. */
 	rec_samples_keep(r.rec, true);
 	for (uint32_t jvm = 1; jvm <= jvms; jvm++) {

@@ -2,9 +2,10 @@
 #ifndef JVMSCOPE_REC_RANDOM_EVENTS_H
 #define JVMSCOPE_REC_RANDOM_EVENTS_H
 
-#include "unit/rec_random_memory.h"
+#include "model/runtime.h"
+#include "unit/rec_random_gc.h"
 
-/* The part of rec_random.h for what happens at a moment: waits. */
+/* The part of rec_random.h for what happens at a moment. */
 
 /* Some are long enough for a row, others are a sum that no thread and no row is of. */
 static inline void random_wait(struct rec_random *r, bool with_rows)
@@ -37,6 +38,73 @@ static inline void random_wait(struct rec_random *r, bool with_rows)
 	if (random_below(r, 2))
 		sum.thread = 0;
 	rec_add(r->rec, &sum, 1 + random_below(r, 100), random_amount(r));
+}
+
+static inline void random_moment_of(struct rec_random *r, bool with_rows)
+{
+	static const char *const classes[] = { "com.example.Bad", "java.lang.Error", "" };
+	static const char *const reasons[] = { "null_check, maybe_recompile", "unloaded, none",
+					       "bimorphic", "" };
+	bool is_exception = random_below(r, 2);
+	struct rec_sample sample = {
+		.time_ns = rec_meta(r->rec)->start_time_ns + random_below(r, 1000000),
+		.key = { .metric = is_exception ? REC_EXCEPTION : REC_DEOPTIMIZATION,
+			 .stack = random_stack(r),
+			 .thread = 1 + random_below(r, rec_thread_count(r->rec)),
+			 .label = random_text(r, is_exception ? RANDOM_OF(r, classes)
+							      : RANDOM_OF(r, reasons)) },
+		.value = 1,
+	};
+	int64_t count = with_rows ? 1 : 1 + random_below(r, 9);
+
+	sample.key.jvm = rec_thread_get(r->rec, sample.key.thread)->jvm;
+	rec_add(r->rec, &sample.key, count, count);
+	rec_sample(r->rec, &sample);
+}
+
+static inline void random_thread_event(struct rec_random *r)
+{
+	struct rec_thread_event row = {
+		.thread = 1 + random_below(r, rec_thread_count(r->rec)),
+		.ends = random_below(r, 2),
+		.time_ns = random_moment(r),
+	};
+
+	row.jvm = rec_thread_get(r->rec, row.thread)->jvm;
+	if (!row.ends) {
+		row.parent = random_thread_of(r, row.jvm);
+		row.stack = random_below(r, 4) ? random_stack(r) : 0;
+	}
+	rec_thread_event(r->rec, &row);
+}
+
+static inline void random_compilation(struct rec_random *r)
+{
+	struct rec_compilation row = {
+		.thread = 1 + random_below(r, rec_thread_count(r->rec)),
+		.method = random_below(r, 8) ? random_java_method(r) : 0,
+		.compile_id = random_below(r, 1u << 20),
+		.level = 1 + random_below(r, 4),
+		.osr_bci = random_below(r, 2) ? (int32_t)random_below(r, 1000) : -1,
+		.inlined_bytes = random_below(r, 10000),
+		.time_ns = random_moment(r),
+		.duration_ns = (uint64_t)random_amount(r),
+	};
+
+	row.jvm = rec_thread_get(r->rec, row.thread)->jvm;
+	rec_compilation(r->rec, &row);
+}
+
+static inline void random_events(struct rec_random *r, bool with_rows)
+{
+	for (uint32_t i = random_below(r, 50); i; i--)
+		random_wait(r, with_rows);
+	for (uint32_t i = random_below(r, 30); i; i--)
+		random_moment_of(r, with_rows);
+	for (uint32_t i = random_below(r, 10); i; i--)
+		random_thread_event(r);
+	for (uint32_t i = random_below(r, 10); i; i--)
+		random_compilation(r);
 }
 
 #endif

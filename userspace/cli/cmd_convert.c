@@ -111,9 +111,6 @@ static void warn_of_rows(const struct options *options, const struct exporter *f
 		enum rec_metric metric; /* REC_CPU: of none */
 	} rows[] = {
 		{ "offcpu", "time off the CPU", REC_OFFCPU },
-		{ "exception", "exceptions", REC_EXCEPTION },
-		{ "thread", "starts and ends of threads", REC_CPU },
-		{ "jit", "compilations", REC_CPU },
 	};
 	bool sums = format == exporter_by_name("json");
 	const char *events = rec_text(rec, rec_meta_get(rec)->events);

@@ -310,6 +310,7 @@ static void read_root(struct tree *t, yajl_val root)
 	import_json_budget(t, tree_get(root, "budget"));
 	import_json_timeline(t, tree_get(root, "timeline"));
 	import_json_gc(t, tree_get(root, "gc"));
+	import_json_runtime(t, root);
 }
 
 /* yajl's message has lines; the first one says what is wrong. */

@@ -66,5 +66,7 @@ void import_json_heap(struct tree *t, yajl_val heap);
 void import_json_settings(struct tree *t, yajl_val settings);
 void import_json_budget(struct tree *t, yajl_val budget);
 void import_json_gc(struct tree *t, yajl_val gc);
+/* Threads that start and end, and compilations. */
+void import_json_runtime(struct tree *t, yajl_val root);
 
 #endif

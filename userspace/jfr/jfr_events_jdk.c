@@ -108,6 +108,7 @@ static const struct jfr_field compilation[] = {
 	{ "codeSize", "Compiled Code Size", JFR_LONG, JFR_UNIT_BYTES },
 	{ "inlinedBytes", "Inlined Code Size", JFR_LONG, JFR_UNIT_BYTES },
 	{ "arenaBytes", "Arena Usage", JFR_LONG, JFR_UNIT_BYTES },
+	{ "osrBci", NULL, JFR_INT, JFR_UNIT_NONE }, /* ours; -1: the whole method */
 };
 
 static const struct jfr_field compiler_phase[] = {

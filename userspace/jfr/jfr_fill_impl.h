@@ -25,6 +25,8 @@ enum jfr_sample_kind {
 	JFR_SAMPLE_LOCK_WAIT = JFR_SAMPLE_EVENTS,
 	JFR_SAMPLE_OBJECT_WAIT,
 	JFR_SAMPLE_PARK,
+	JFR_SAMPLE_EXCEPTION,	   /* state is its class */
+	JFR_SAMPLE_DEOPTIMIZATION, /* the reason, and detail the action */
 };
 
 /* Samples of one chunk with the same ids. */
@@ -32,6 +34,7 @@ struct jfr_raw_total {
 	int64_t stack;
 	int64_t thread;
 	int64_t state;
+	int64_t detail;
 	int64_t kind;
 	/* The key ends here. */
 	int64_t count;

@@ -155,7 +155,7 @@ static uint32_t make_method(struct jfr_resolver *r, int64_t id)
 	return rec_method(r->rec, &method);
 }
 
-static uint32_t method_of(struct jfr_resolver *r, int64_t id)
+uint32_t jfr_resolve_method(struct jfr_resolver *r, int64_t id)
 {
 	uint32_t method;
 
@@ -243,7 +243,7 @@ static void take_offset(struct jfr_resolver *r, struct rec_frame *frame)
 
 static uint32_t make_frame(struct jfr_resolver *r, const struct jfr_item *item)
 {
-	uint32_t method = method_of(r, jfr_number(item, FRAME_METHOD));
+	uint32_t method = jfr_resolve_method(r, jfr_number(item, FRAME_METHOD));
 	uint32_t type = frame_type_of(r, jfr_number(item, FRAME_TYPE));
 	struct rec_frame frame = { .method = method, .line = -1, .bci = -1 };
 	int64_t line = jfr_number(item, FRAME_LINE);

@@ -69,6 +69,9 @@ void jfr_resolve_chunk(struct jfr_resolver *r, const struct jfr_chunk *chunk);
 /* 0 when there is no stack, or none with frames. */
 uint32_t jfr_resolve_stack(struct jfr_resolver *r, int64_t id);
 
+/* 0 when the method is not known. */
+uint32_t jfr_resolve_method(struct jfr_resolver *r, int64_t id);
+
 /* 0 when the thread is not known. Sets its name and group, too. */
 uint32_t jfr_resolve_thread(struct jfr_resolver *r, int64_t id);
 

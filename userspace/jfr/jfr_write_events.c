@@ -188,6 +188,7 @@ static void put_compilation(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_long(&w->bytes, 0); /* its code is not looked at */
 	jfr_put_long(&w->bytes, row->inlined_bytes);
 	jfr_put_long(&w->bytes, 0);
+	jfr_put_int(&w->bytes, row->osr_bci);
 	jfr_end_event(&w->bytes, at);
 }
 

@@ -61,11 +61,13 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.name = "exception",
 		.unit = "exceptions",
 		.help = "exceptions made with a stack trace, by class",
+		.is_partly_sampled = true,
 	},
 	[REC_DEOPTIMIZATION] = {
 		.name = "deoptimization",
 		.unit = "deoptimizations",
 		.help = "compiled code that gave up, by reason and what was done",
+		.is_partly_sampled = true,
 	},
 	[REC_OFFCPU] = {
 		.name = "offcpu",
