@@ -4,21 +4,23 @@ import os
 
 from harness import expect
 from suite import test
+from test_convert import expect_totals
+from test_jfr import print_events, tools
 
 # Thread: what it waits for most of the time.
 REASONS = {"sleeps": "futex", "waits": "futex", "notifies": "futex", "holds": "futex",
            "locks": "futex", "reads": "read", "writes": "futex"}
 
 
-@test("off-CPU time", quick=[""], limit=60)
+@test("off-CPU time", quick=[""], limit=120)
 def offcpu(run):
-    fifo = run.output(".fifo")
+    fifo, path = run.output(".fifo"), run.output(".jfr")
     os.mkfifo(fifo)
     # Both ends are opened here first, or each of the program's would wait for the other.
     ends = os.open(fifo, os.O_RDWR)
     try:
         jvm = run.java("Blocks", 5, fifo, wait=True, hold=1)
-        recording, truth = run.record_all(jvm, "-e", "offcpu", "--max-overhead", "none")
+        recording, truth = run.record_all(jvm, "-e", "offcpu", "--max-overhead", "none", "-f", path)
     finally:
         os.close(ends)
     for name, reason in REASONS.items():
@@ -39,3 +41,8 @@ def offcpu(run):
         by = sum(s.value for s in woken if s.label == waker)
         expect(by >= 0.9 * sum(s.value for s in woken), "%s: woken by %s" % (
             sleeper, {s.label: s.value for s in woken}))
+    expect_totals(run, recording, path, ["offcpu", "wakeup"])
+    for tool in tools():
+        events = print_events(tool, path, "jvmscope.OffCpu")
+        expect(any(fields["reason"] == "futex" and "Blocks.waits" in methods
+                   for _, fields, methods in events), "%s: not where it waits" % tool.jdk)

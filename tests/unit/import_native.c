@@ -84,6 +84,7 @@ static void a_file_is_written_as_it_was(void)
 		{ "tests/golden/native.json.expected", "\"native\":{" },
 		{ "tests/golden/ledger.json.expected", "\"native\":{" },
 		{ "tests/golden/gc.json.expected", "\"gc\":{" },
+		{ "tests/golden/events.json.expected", "\"thread_events\":[" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {

@@ -62,6 +62,18 @@ static inline void random_moment_of(struct rec_random *r, bool with_rows)
 	rec_sample(r->rec, &sample);
 }
 
+static inline void random_off_cpu(struct rec_random *r)
+{
+	static const char *const labels[] = { "futex", "run queue", "main", "" };
+	struct rec_key key = { .metric = random_below(r, 2) ? REC_OFFCPU : REC_WAKEUP,
+			       .stack = random_stack(r),
+			       .thread = 1 + random_below(r, rec_thread_count(r->rec)),
+			       .label = random_text(r, RANDOM_OF(r, labels)) };
+
+	key.jvm = rec_thread_get(r->rec, key.thread)->jvm;
+	rec_add(r->rec, &key, 1 + random_below(r, 100), random_amount(r));
+}
+
 static inline void random_thread_event(struct rec_random *r)
 {
 	struct rec_thread_event row = {
@@ -101,6 +113,8 @@ static inline void random_events(struct rec_random *r, bool with_rows)
 		random_wait(r, with_rows);
 	for (uint32_t i = random_below(r, 30); i; i--)
 		random_moment_of(r, with_rows);
+	for (uint32_t i = random_below(r, 30); i; i--)
+		random_off_cpu(r);
 	for (uint32_t i = random_below(r, 10); i; i--)
 		random_thread_event(r);
 	for (uint32_t i = random_below(r, 10); i; i--)

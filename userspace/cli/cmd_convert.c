@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "base/strbuf.h"
 #include "cli/command.h"
 #include "cli/outputs.h"
 #include "cli/triefile.h"
@@ -91,43 +90,6 @@ static bool lacks_native(const struct options *options, const struct exporter *f
 	return true;
 }
 
-static bool has_totals(const struct recording *rec, enum rec_metric metric)
-{
-	size_t count;
-	const struct rec_total *totals = rec_totals(rec, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (totals[i].key.metric == metric)
-			return true;
-	return false;
-}
-
-/* JFR has such rows one by one, of which JSON has the sums; of some neither is read. */
-static void warn_of_rows(const struct options *options, const struct exporter *format,
-			 const struct recording *rec)
-{
-	static const struct {
-		const char *event, *what;
-		enum rec_metric metric; /* REC_CPU: of none */
-	} rows[] = {
-		{ "offcpu", "time off the CPU", REC_OFFCPU },
-	};
-	bool sums = format == exporter_by_name("json");
-	const char *events = rec_text(rec, rec_meta_get(rec)->events);
-	struct strbuf text = { 0 };
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		bool has = sums && rows[i].metric != REC_CPU && has_totals(rec, rows[i].metric);
-
-		if (strstr(events, rows[i].event) && !has)
-			strbuf_printf(&text, "%s%s", text.len ? ", " : "", rows[i].what);
-	}
-	if (text.len)
-		log_warn("%s: left out, if there were any: %s", options->operands[0],
-			 strbuf_text(&text));
-	strbuf_free(&text);
-}
-
 /* Of our own files, which say what was recorded, more is known than is read. */
 static void warn_of_rest(const struct options *options, const struct exporter *format,
 			 const struct recording *rec)
@@ -139,7 +101,6 @@ static void warn_of_rest(const struct options *options, const struct exporter *f
 		return;
 	if (strstr(events, "class"))
 		log_warn("%s: lists of classes are left out", options->operands[0]);
-	warn_of_rows(options, format, rec);
 }
 
 /* The class-name rules, as when a recording is made. Logs and returns a negative errno. */

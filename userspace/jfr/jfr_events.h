@@ -106,6 +106,7 @@ enum jfr_type_id {
 	JFR_CLASS_INITIALIZE,
 	JFR_HEAP_CLASS,
 	JFR_TOTAL,
+	JFR_OFF_CPU,
 	JFR_OWN_EVENT_END,
 
 	/* What fields are made of. */

@@ -163,6 +163,14 @@ static const struct jfr_field total[] = {
 	{ "value", NULL, JFR_LONG, JFR_UNIT_NONE },
 };
 
+/* The same of time off the CPU, which has no other event. */
+static const struct jfr_field off_cpu[] = {
+	{ "reason", NULL, JFR_NAME, JFR_UNIT_NONE },
+	{ "pid", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "count", NULL, JFR_LONG, JFR_UNIT_NONE },
+	{ "time", NULL, JFR_LONG, JFR_UNIT_NS },
+};
+
 static const struct jfr_field class_initialize[] = {
 	{ "initializedClass", "Class", JFR_CLASS, JFR_UNIT_NONE },
 	{ "definingClassLoader", "Defining Class Loader", JFR_CLASS_LOADER, JFR_UNIT_NONE },
@@ -462,4 +470,7 @@ const struct jfr_type jfr_own_events[JFR_OWN_EVENT_NR] = {
 						   OURS, 0, FIELDS(heap_class) },
 	[JFR_TOTAL - JFR_OWN_EVENT_FIRST] = { "jvmscope.Total", NULL, OURS,
 					      JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(total) },
+	[JFR_OFF_CPU - JFR_OWN_EVENT_FIRST] = { "jvmscope.OffCpu", "Off CPU", OURS,
+						JFR_EVENT_THREAD | JFR_EVENT_STACK,
+						FIELDS(off_cpu) },
 };

@@ -231,3 +231,19 @@ void jfr_fill_total(void *ctx, const struct jfr_item *e)
 	key.metric = (enum rec_metric)metric;
 	rec_add(f->rec, &key, jfr_number(e, TOTAL_COUNT), jfr_number(e, TOTAL_VALUE));
 }
+
+enum { OFF_THREAD, OFF_STACK, OFF_REASON, OFF_PID, OFF_COUNT, OFF_TIME };
+
+void jfr_fill_off_cpu(void *ctx, const struct jfr_item *e)
+{
+	struct jfr_filler *f = ctx;
+	const struct rec_key key = {
+		.metric = REC_OFFCPU,
+		.stack = jfr_resolve_stack(&f->resolver, jfr_number(e, OFF_STACK)),
+		.thread = thread_of(f, e, OFF_THREAD),
+		.label = jfr_fill_text(f, e, OFF_REASON),
+		.jvm = jfr_fill_jvm_of(f, jfr_number(e, OFF_PID)),
+	};
+
+	rec_add(f->rec, &key, jfr_number(e, OFF_COUNT), jfr_ns(e, OFF_TIME));
+}

@@ -6,7 +6,7 @@
 
 /*
  * The part of jfr_fill.c for samples that are not of a CPU, in our files and in others. In ours,
- * jvmscope.Total has what no sample says. ctx is a struct jfr_filler.
+ * jvmscope.Total and jvmscope.OffCpu have what no sample says. ctx is a struct jfr_filler.
  */
 void jfr_fill_lock_wait(void *ctx, const struct jfr_item *e);
 void jfr_fill_object_wait(void *ctx, const struct jfr_item *e);
@@ -17,12 +17,14 @@ void jfr_fill_thread_start(void *ctx, const struct jfr_item *e);
 void jfr_fill_thread_end(void *ctx, const struct jfr_item *e);
 void jfr_fill_compilation(void *ctx, const struct jfr_item *e);
 void jfr_fill_total(void *ctx, const struct jfr_item *e);
+void jfr_fill_off_cpu(void *ctx, const struct jfr_item *e);
 
 /* Their places in the list of wants, and the rows there. */
-#define JFR_FILL_EVENT_PLACES                                                          \
-	JFR_FILL_LOCK_WAIT, JFR_FILL_OBJECT_WAIT, JFR_FILL_PARK, JFR_FILL_EXCEPTION,   \
-		JFR_FILL_DEOPTIMIZATION, JFR_FILL_DEOPT_REASON, JFR_FILL_DEOPT_ACTION, \
-		JFR_FILL_THREAD_START, JFR_FILL_THREAD_END, JFR_FILL_COMPILATION, JFR_FILL_TOTAL
+#define JFR_FILL_EVENT_PLACES                                                                     \
+	JFR_FILL_LOCK_WAIT, JFR_FILL_OBJECT_WAIT, JFR_FILL_PARK, JFR_FILL_EXCEPTION,              \
+		JFR_FILL_DEOPTIMIZATION, JFR_FILL_DEOPT_REASON, JFR_FILL_DEOPT_ACTION,            \
+		JFR_FILL_THREAD_START, JFR_FILL_THREAD_END, JFR_FILL_COMPILATION, JFR_FILL_TOTAL, \
+		JFR_FILL_OFF_CPU
 
 #define JFR_FILL_EVENT_ROWS                                                                        \
 	[JFR_FILL_LOCK_WAIT] = { .type = "jdk.JavaMonitorEnter",                                   \
@@ -68,6 +70,11 @@ void jfr_fill_total(void *ctx, const struct jfr_item *e);
 			     .fields = { "eventThread", "stackTrace", "metric", "label", "pid",    \
 					 "count", "value" },                                       \
 			     .on_event = jfr_fill_total,                                           \
-			     .late = true }
+			     .late = true },                                                       \
+	[JFR_FILL_OFF_CPU] = { .type = "jvmscope.OffCpu",                                          \
+			       .fields = { "eventThread", "stackTrace", "reason", "pid", "count",  \
+					   "time" },                                               \
+			       .on_event = jfr_fill_off_cpu,                                       \
+			       .late = true }
 
 #endif

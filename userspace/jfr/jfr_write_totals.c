@@ -11,14 +11,16 @@ static void put_total(struct jfr_writer *w, const struct recording *rec,
 		      const struct rec_total *total, const struct jfr_total_said *more,
 		      int64_t end_ns)
 {
+	bool is_off_cpu = total->key.metric == REC_OFFCPU;
 	const char *metric = rec_metric_info(total->key.metric)->name;
 	uint32_t thread = jfr_pools_thread(w->pools, rec, total->key.thread);
 	uint32_t stack = jfr_pools_stack(w->pools, rec, total->key.stack);
-	size_t at = jfr_begin(w, JFR_TOTAL, end_ns);
+	size_t at = jfr_begin(w, is_off_cpu ? JFR_OFF_CPU : JFR_TOTAL, end_ns);
 
 	jfr_put_long(&w->bytes, thread);
 	jfr_put_long(&w->bytes, stack);
-	jfr_put_long(&w->bytes, jfr_pools_name(w->pools, metric));
+	if (!is_off_cpu)
+		jfr_put_long(&w->bytes, jfr_pools_name(w->pools, metric));
 	jfr_put_long(&w->bytes, jfr_pools_name(w->pools, rec_text(rec, total->key.label)));
 	jfr_put_long(&w->bytes, jfr_pid_of(rec, total->key.jvm));
 	jfr_put_long(&w->bytes, (uint64_t)more->count);

@@ -250,37 +250,35 @@ static uint32_t string_of(struct recording *rec, const char *text)
 	return rec_string(rec, text, strlen(text));
 }
 
-static void add(struct recording *rec, struct rec_sample *sample, const char *reason, uint64_t ns,
+static void add(struct recording *rec, const struct rec_key *of, const char *reason, uint64_t ns,
 		uint32_t weight)
 {
-	sample->key.label = string_of(rec, reason);
-	sample->value = (int64_t)(ns * weight);
-	rec_add(rec, &sample->key, weight, sample->value);
-	rec_sample(rec, sample);
+	struct rec_key key = *of;
+
+	key.label = string_of(rec, reason);
+	rec_add(rec, &key, weight, (int64_t)(ns * weight));
 }
 
 /* Until it was woken it waited for something, then for a CPU. */
-static void add_times(struct recording *rec, const struct decoder *d, struct rec_sample *sample,
+static void add_times(struct recording *rec, const struct rec_key *key,
 		      const struct jvs_offcpu_event *record)
 {
 	uint64_t woken_ns = record->woken_ns;
 
 	if (woken_ns < record->start_ns || woken_ns > record->event.time_ns)
 		woken_ns = record->state ? record->event.time_ns : record->start_ns;
-	sample->time_ns = d->epoch_ns + (int64_t)record->start_ns;
 	if (woken_ns > record->start_ns)
-		add(rec, sample, reason_of(record), woken_ns - record->start_ns, record->weight);
-	sample->time_ns = d->epoch_ns + (int64_t)woken_ns;
+		add(rec, key, reason_of(record), woken_ns - record->start_ns, record->weight);
 	if (record->event.time_ns > woken_ns)
-		add(rec, sample, RUN_QUEUE, record->event.time_ns - woken_ns, record->weight);
+		add(rec, key, RUN_QUEUE, record->event.time_ns - woken_ns, record->weight);
 }
 
 /* The time until it was woken, by the name of the thread that did. */
-static void add_waker(struct recording *rec, struct process *p, const struct rec_sample *sample,
+static void add_waker(struct recording *rec, struct process *p, const struct rec_key *of,
 		      const struct jvs_offcpu_event *record)
 {
 	struct jvs_event by = record->event;
-	struct rec_key key = sample->key;
+	struct rec_key key = *of;
 	const struct rec_thread *waker;
 
 	if (!record->waker || record->woken_ns <= record->start_ns)
@@ -297,7 +295,7 @@ void offcpu_decode(struct decoder *d, struct recording *rec, const void *data, s
 {
 	const struct jvs_offcpu_event *record = data;
 	struct process *p = &d->processes[record->event.target];
-	struct rec_sample sample = { .key = { .metric = REC_OFFCPU }, .state = REC_STATE_UNKNOWN };
+	struct rec_key key = { .metric = REC_OFFCPU };
 
 	if (size < sizeof(*record)) {
 		d->bad_records++;
@@ -305,10 +303,10 @@ void offcpu_decode(struct decoder *d, struct recording *rec, const void *data, s
 	}
 	if (!p->target || !p->rec_jvm || record->event.time_ns < record->start_ns)
 		return;
-	sample.key.jvm = p->rec_jvm;
-	sample.key.thread = decode_thread(p, rec, &record->event);
+	key.jvm = p->rec_jvm;
+	key.thread = decode_thread(p, rec, &record->event);
 	if (record->stack)
-		decode_stack(d, record->stack, &sample.key.stack);
-	add_times(rec, d, &sample, record);
-	add_waker(rec, p, &sample, record);
+		decode_stack(d, record->stack, &key.stack);
+	add_times(rec, &key, record);
+	add_waker(rec, p, &key, record);
 }

@@ -17,7 +17,7 @@ struct recording;
 
 /*
  * Threads that do not run: attaches bpf/offcpu.bpf.c to the scheduler, tells it which targets are
- * wanted, and turns its records into totals and samples of REC_OFFCPU, by reason, and of
+ * wanted, and turns its records into totals of REC_OFFCPU, by reason, and of
  * REC_WAKEUP, by who woke.
  */
 

@@ -73,11 +73,13 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.name = "offcpu",
 		.unit = "nanoseconds",
 		.help = "time that threads did not run, by what they waited for",
+		.is_partly_sampled = true,
 	},
 	[REC_WAKEUP] = {
 		.name = "wakeup",
 		.unit = "nanoseconds",
 		.help = "time until threads were woken, by the thread that did",
+		.is_partly_sampled = true,
 	},
 	[REC_HEAP_ALLOC] = {
 		.name = "heap_alloc",
