@@ -141,19 +141,22 @@ def beside_jfr(run, flags):
 
 @test("heap allocation over the budget")
 def over_budget(run):
-    """Fewer stacks are taken, and it is said; sums by class and thread stay what they are."""
-    jvm = run.java("HeapWork", 8, wait=True, hold=1)
-    recording, truth = run.record_all(jvm, "-e", "alloc", "--max-overhead", "0.1")
+    """
+    Fewer stacks are taken, and it is said; sums by class and thread stay what they are, but for
+    what a thread allocates behind the last slice of time, which are about a second apart here.
+    """
+    jvm = run.java("HeapWork", 14, wait=True, hold=1)
+    recording, truth = run.record_all(jvm, "-e", "alloc", "--max-overhead", "0.3")
     budget = [row for row in recording.raw["budget"]["jvms"] if row["group"] == "alloc"][0]
     changes = [event for event in recording.raw["budget"]["events"] if event["group"] == "alloc"]
     expect(budget["state"] != "exact" and changes and changes[0]["from"] == "exact",
            "the budget was kept: %s, %s" % (budget, changes))
-    expect(budget["total_cost_pct"] < 0.5, "probes cost %.2f %%" % budget["total_cost_pct"])
+    expect(budget["total_cost_pct"] < 0.7, "probes cost %.2f %%" % budget["total_cost_pct"])
     check_sums(recording)
     rows = by_class(recording)
     all_bytes = sum(row["bytes"] for row in rows.values())
     truth_bytes = sum(truth["thread_bytes"].values())
-    expect(abs(percent_off(all_bytes, truth_bytes)) <= 3,
+    expect(-12 <= percent_off(all_bytes, truth_bytes) <= 1,
            "%d bytes, %d in truth" % (all_bytes, truth_bytes))
     told = sum(s.value for s in recording.samples("heap_alloc") if s.frames)
     run.note("%s at %.2f %%, %.1f %% of %d bytes with a stack, %.1f %% off the truth" % (
