@@ -18,6 +18,8 @@ Parts (all when none is named):
   native    CPU time of a program that allocates native memory, in interleaved turns: nothing, native
             memory exact and by default, NMT summary and detail, async-profiler's nativemem
   long      the same by default over two programs of half a minute, without their first 5 s
+  events    CPU time of four programs with all that is recorded by default, beside JFR's profile
+            settings and async-profiler's cpu, alloc and lock
 
 Every figure is printed beside its goal; the exit status says only whether measuring worked.
 """
@@ -37,6 +39,7 @@ import cputime  # noqa: E402
 import jdks  # noqa: E402
 import kernel  # noqa: E402
 from harness import SCOPE, Run  # noqa: E402
+from events_cost import bench_events  # noqa: E402
 from native_cost import bench_long, bench_native  # noqa: E402
 from overhead import bench_fine, bench_overhead  # noqa: E402
 from recording import total  # noqa: E402
@@ -173,7 +176,8 @@ def main():
     compile_bench(found[0])
     say("bench: %s, %d cores, load average %.1f before the first measurement" % (
         os.uname().release, os.cpu_count(), os.getloadavg()[0]))
-    parts = options.parts or ["sample", "own", "start", "detach", "overhead", "native", "long"]
+    parts = options.parts or ["sample", "own", "start", "detach", "overhead", "native", "long",
+                              "events"]
     for jdk in found:
         for part in parts:
             if part == "overhead":
@@ -182,6 +186,8 @@ def main():
                 bench_fine(jdk, CLASSES, say)
             elif part == "native":
                 bench_native(jdk, CLASSES, options.turns, say)
+            elif part == "events":
+                bench_events(jdk, CLASSES, options.turns, say)
             elif part == "long":
                 bench_long(jdk, CLASSES, options.turns, say)
             else:
