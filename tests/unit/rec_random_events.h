@@ -62,10 +62,12 @@ static inline void random_moment_of(struct rec_random *r, bool with_rows)
 	rec_sample(r->rec, &sample);
 }
 
-static inline void random_off_cpu(struct rec_random *r)
+/* Of what there are no rows. */
+static inline void random_sum(struct rec_random *r)
 {
+	static const enum rec_metric metrics[] = { REC_OFFCPU, REC_WAKEUP, REC_CLASS_LOAD };
 	static const char *const labels[] = { "futex", "run queue", "main", "" };
-	struct rec_key key = { .metric = random_below(r, 2) ? REC_OFFCPU : REC_WAKEUP,
+	struct rec_key key = { .metric = RANDOM_OF(r, metrics),
 			       .stack = random_stack(r),
 			       .thread = 1 + random_below(r, rec_thread_count(r->rec)),
 			       .label = random_text(r, RANDOM_OF(r, labels)) };
@@ -114,7 +116,7 @@ static inline void random_events(struct rec_random *r, bool with_rows)
 	for (uint32_t i = random_below(r, 30); i; i--)
 		random_moment_of(r, with_rows);
 	for (uint32_t i = random_below(r, 30); i; i--)
-		random_off_cpu(r);
+		random_sum(r);
 	for (uint32_t i = random_below(r, 10); i; i--)
 		random_thread_event(r);
 	for (uint32_t i = random_below(r, 10); i; i--)

@@ -38,6 +38,7 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.name = "class_load",
 		.unit = "classes",
 		.help = "classes loaded that no rule ignores, by the stack that defined them",
+		.is_partly_sampled = true,
 	},
 	[REC_LOCK_WAIT] = {
 		.name = "lock_wait",

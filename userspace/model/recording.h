@@ -222,7 +222,7 @@ struct rec_metric_info {
 	const char *unit; /* "nanoseconds" */
 	const char *help;
 	bool is_level;		/* set, not added */
-	bool is_partly_sampled; /* a wait, an exception: some have rows of samples, others a sum */
+	bool is_partly_sampled; /* as waits: some have a row of samples, some or all only the sum */
 };
 const struct rec_metric_info *rec_metric_info(enum rec_metric metric);
 int rec_metric_find(const char *name); /* -1: there is none */
