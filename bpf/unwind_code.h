@@ -50,6 +50,12 @@ JVS_INLINE __u64 jvs_equal(__u64 a, __u64 b)
 #define JVS_POP_RAX	     0x58u
 #define JVS_REX_B	     0x41u
 #define JVS_REX_W	     0x48u /* and up to 4f */
+#define JVS_REX_WR	     0x4cu
+#define JVS_VEX2	     0xc5u
+#define JVS_VEX3	     0xc4u
+#define JVS_EVEX	     0x62u
+#define JVS_MOVSD_TO	     0x110ff2u	 /* movsd [...], xmm */
+#define JVS_MOV_STACK_REG    0x24048900u /* mov [rsp + ...], reg without its first byte and reg */
 #define JVS_LEAVE	     0xc9u
 #define JVS_LEAVE_TESTB	     0xf641c9u /* leave; testb [r15 + ...] */
 #define JVS_LEAVE_CMP	     0x8349c9u /* leave; cmp [r15 + ...], imm8 */
@@ -199,14 +205,27 @@ left:
 	       (jvs_byte(w, 47) == JVS_RET && jvs_byte(w, 48) == JVS_JMP_NEAR);
 }
 
+/* Whether four bytes may begin a store to [rsp + n]: of a general register, else of a vector's. */
+JVS_INLINE bool jvs_is_spill(__u32 bytes)
+{
+	__u32 first = bytes & 0xff;
+
+	if (first == JVS_REX_W || first == JVS_REX_WR)
+		return (bytes & 0xff07ff00) == JVS_MOV_STACK_REG;
+	return first == JVS_VEX2 || first == JVS_VEX3 || first == JVS_EVEX ||
+	       (bytes & 0xffffff) == JVS_MOVSD_TO;
+}
+
 /*
  * Bytes taken by the last "sub rsp, n" in the 160 bytes before pc; 0: none. JVS_SPILL_PUSH is or-ed
- * when what comes before it may be a push, and how far before pc it is, from JVS_SPILL_BACK on.
+ * when what comes before it may be a push, JVS_SPILL_STORE when what is behind it may store a
+ * register there, and how far before pc it is, from JVS_SPILL_BACK on.
  *
  * Returning at the first match costs the verifier nothing: the path ends there.
  */
-#define JVS_SPILL_PUSH 0x10000
-#define JVS_SPILL_BACK 20
+#define JVS_SPILL_PUSH	0x10000
+#define JVS_SPILL_STORE 0x20000
+#define JVS_SPILL_BACK	20
 JVS_FN int jvs_scan_spill(struct jvs_walk *w)
 {
 	__u32 at, bytes, before;
@@ -220,9 +239,11 @@ JVS_FN int jvs_scan_spill(struct jvs_walk *w)
 		before = (jvs_byte(w, at - 1) & 0xf8) == JVS_PUSH_RAX ? JVS_SPILL_PUSH : 0;
 		before |= (160 - at) << JVS_SPILL_BACK;
 		if ((bytes & 0xffffff) == JVS_SUB_RSP_8)
-			return bytes >> 24 | before;
+			return bytes >> 24 | before |
+			       (jvs_is_spill(jvs_bytes4(w, at + 4)) ? JVS_SPILL_STORE : 0);
 		if ((bytes & 0xffffff) == JVS_SUB_RSP_32)
-			return (jvs_bytes4(w, at + 3) & 0xffff) | before;
+			return (jvs_bytes4(w, at + 3) & 0xffff) | before |
+			       (jvs_is_spill(jvs_bytes4(w, at + 7)) ? JVS_SPILL_STORE : 0);
 	}
 	return 0;
 }

@@ -137,13 +137,14 @@ JVS_INLINE int jvs_leave_part(struct jvs_walk *w, int leaf)
  * spilled registers before it called the VM; 0: none has. The word at the frame's size is one of
  * theirs then, or a stale one. The method's own room is made before its frame is complete.
  */
-JVS_INLINE __u64 jvs_spilled_cfa(struct jvs_walk *w, __u64 cfa)
+JVS_INLINE __u64 jvs_spilled_cfa(struct jvs_walk *w, __u64 cfa, bool certain)
 {
 	const struct jvs_target *t = jvs_target_of(w->target);
 	__u32 spill = jvs_scan_spill(w), size = spill & (JVS_SPILL_PUSH - 1);
 	__u64 code;
 
-	if (!t || !size)
+	/* Against a word that looks like a return address all of it has to fit. */
+	if (!t || !size || (certain && !(spill & JVS_SPILL_STORE)))
 		return 0;
 	code = jvs_code_begin(w, &t->java) + jvs_frame_complete(w, &t->java);
 	if (w->pc - (spill >> JVS_SPILL_BACK) < code)
@@ -164,7 +165,7 @@ JVS_INLINE __u64 jvs_find_cfa(struct jvs_walk *w, __u64 cfa)
 }
 
 /* A frame with a size: words at [sp, sp + size * 8), and whatever was pushed on top of it. */
-JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
+JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size, bool is_native)
 {
 	bool from_java = w->at == JVS_AT_RETURN && !w->after_native, certain;
 	__u64 cfa = w->sp + (__u64)size * 8, spilled;
@@ -186,7 +187,8 @@ JVS_INLINE int jvs_leave_method(struct jvs_walk *w, __u32 size)
 	jvs_note_two(w, cfa - 16, w->word);
 	/* Between two Java frames a stale word is not possible; a cheap test will do. */
 	certain = from_java ? jvs_in_heaps(w, w->word[1]) : jvs_is_caller(w, w->word[1]);
-	spilled = from_java && certain ? 0 : jvs_spilled_cfa(w, cfa);
+	/* A native method's wrapper has no barrier stubs, and makes room for what it passes on. */
+	spilled = certain && (from_java || is_native) ? 0 : jvs_spilled_cfa(w, cfa, certain);
 	if (spilled || !certain) {
 		cfa = spilled ? spilled : jvs_find_cfa(w, cfa);
 		if (!cfa)
@@ -276,7 +278,7 @@ JVS_FN int jvs_step_compiled(struct jvs_walk *w, __u32 is_native)
 		if (result != JVS_LEAF_WHOLE)
 			return jvs_leave_part(w, result);
 	}
-	result = jvs_leave_method(w, size);
+	result = jvs_leave_method(w, size, is_native);
 	if (plain && result == JVS_STATUS_RUN && w->how == JVS_HOW_NORMAL)
 		jvs_remember_call(w, pc, size);
 	return result;

@@ -220,12 +220,26 @@ static void barrier_stub_spilled_registers(void)
 		w->pc = code + 0x1c0;
 		w->at = leaf ? JVS_AT_LEAF : JVS_AT_RETURN;
 		w->after_native = !leaf;
-		put_code(code + 0x1a0, 0x48, 0x83, 0xec, 0x40);
+		/* sub rsp, 64; mov [rsp + 16], rdx */
+		put_code(code + 0x1a0, 0x48, 0x83, 0xec, 0x40, 0x48, 0x89, 0x54, 0x24, 0x10);
 		put_words(SP + 32, 0x4440, caller + 1 /* stale */);
 		put_words(SP + 0x40 + 32, 0x5550, caller);
 		ASSERT_STEP(JVS_FRAME_NMETHOD, JVS_HOW_SCAN);
 		ASSERT_AT(caller, SP + 0x40 + 48, 0x5550);
 	}
+}
+
+/* A wrapper makes room for what it passes on, and others do before another call. */
+static void other_room_is_no_spill(void)
+{
+	w->pc = code + 0x1c0;
+	w->at = JVS_AT_RETURN;
+	w->after_native = 1;
+	put_code(code + 0x1a0, 0x48, 0x83, 0xec, 0x40, 0xe8);
+	put_words(SP + 32, 0x4440, caller);
+	put_words(SP + 0x40 + 32, 0x5550, caller + 1);
+	ASSERT_STEP(JVS_FRAME_NMETHOD, JVS_HOW_NORMAL);
+	ASSERT_AT(caller, SP + 48, 0x4440);
 }
 
 /* A method that calls itself: below its caller's frame lies a frame of the same size. */
@@ -234,7 +248,7 @@ static void the_room_of_the_method_itself_is_no_spill(void)
 	w->pc = code + 0x60;
 	w->at = JVS_AT_RETURN;
 	w->after_native = 1;
-	put_code(code + 4, 0x48, 0x83, 0xec, 0x28);
+	put_code(code + 4, 0x48, 0x83, 0xec, 0x28, 0x48, 0x89, 0x6c, 0x24, 0x20);
 	put_words(SP + 32, 0x4440, caller);
 	put_words(SP + 48 + 0x28 - 8, caller + 1);
 	ASSERT_STEP(JVS_FRAME_NMETHOD, JVS_HOW_NORMAL);
@@ -346,6 +360,7 @@ static CU_TestInfo tests[] = {
 	{ "arguments pushed for a stub are skipped", arguments_pushed_for_a_stub_are_skipped },
 	{ "pops after a Java call are not arguments", pops_after_a_java_call_are_not_arguments },
 	{ "barrier stub spilled registers", barrier_stub_spilled_registers },
+	{ "other room is no spill", other_room_is_no_spill },
 	{ "the room of the method itself is no spill", the_room_of_the_method_itself_is_no_spill },
 	{ "barrier call of C1 pushed rax first", barrier_call_of_c1_pushed_rax_first },
 	{ "the saved fp tells which word is real", the_saved_fp_tells_which_word_is_real },

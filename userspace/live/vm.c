@@ -219,6 +219,7 @@ static void show_layout(struct vm *vm, const struct process *p, struct image *im
 	bpf_map_update_elem(vm->layouts_fd, &p->index, &t->layout, BPF_ANY);
 	t->clock_address = variable(image, bias, "_ZL18initial_time_count");
 	vm_find_trap_names(t, image, bias);
+	vm_find_monitor_object(t, image);
 }
 
 /* Whether a place was found, by whichever of its names. */

@@ -93,6 +93,7 @@ struct vm_target {
 	struct klasses klasses;
 	struct vm_starting starting;
 	struct vm_objects objects;
+	uint32_t monitor_object; /* ObjectMonitor::_object */
 	struct jvs_lock_control lock;
 	struct table lock_sums; /* of struct vm_lock_sum */
 	struct jvs_runtime_control runtime;

@@ -20,7 +20,9 @@ void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out);
 void vm_take_gc(struct vm_target *t, const struct decoder *d, struct process *p,
 		struct recording *rec, const struct jvs_event *event);
 
-/* vm_lock.c: lets the kernel know which waits are long ones. Before its probes are attached. */
+/* vm_lock.c: where a monitor has its object. */
+void vm_find_monitor_object(struct vm_target *t, struct image *image);
+/* Lets the kernel know which waits are long ones. Before its probes are attached. */
 void vm_show_locks(struct vm *vm, const struct process *p);
 /* And how objects look, as soon as they do. */
 void vm_show_objects(struct vm *vm, const struct process *p);

@@ -9,6 +9,7 @@
 #include "live/process.h"
 #include "live/vm_impl.h"
 #include "model/recording.h"
+#include "target/image.h"
 #include "target/target.h"
 
 /* Threads that wait: for monitors, in Object.wait(), in LockSupport.park(). */
@@ -17,7 +18,7 @@
 #define WITH_OBJECTS (1u << JVS_VM_LOCK | 1u << JVS_VM_EXCEPTION | 1u << JVS_VM_JIT)
 
 #define THRESHOLD_NS   10000000 /* of the JDK's own profile settings */
-#define MONITOR_OBJECT 8	/* ObjectMonitor::_object, behind the displaced header: 8 to 28 */
+#define MONITOR_OBJECT 8	/* ObjectMonitor::_object, behind the displaced header: 8 to 27 */
 
 static const enum rec_metric metrics[JVS_LOCK_OPS] = {
 	[JVS_LOCK_ENTER] = REC_LOCK_WAIT,
@@ -25,12 +26,36 @@ static const enum rec_metric metrics[JVS_LOCK_OPS] = {
 	[JVS_LOCK_PARK] = REC_PARK,
 };
 
+/*
+ * JDK 28 has nothing before it. ObjectMonitor::object() begins with the load of it, mov rdi, [rdi]
+ * or [rdi + imm8], behind an endbr64 where there is one.
+ */
+void vm_find_monitor_object(struct vm_target *t, struct image *image)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const uint8_t load[] = { 0x48, 0x8b }, from_start = 0x3f;
+	const uint8_t *code;
+	uint64_t vaddr;
+	size_t size;
+
+	t->monitor_object = MONITOR_OBJECT;
+	if (image_symbol(image, "_ZNK13ObjectMonitor6objectEv", false, &vaddr))
+		return;
+	code = image_bytes(image, vaddr, &size);
+	if (!code || size < sizeof(endbr64) + sizeof(load) + 1)
+		return;
+	if (!memcmp(code, endbr64, sizeof(endbr64)))
+		code += sizeof(endbr64);
+	if (!memcmp(code, load, sizeof(load)) && code[sizeof(load)] == from_start)
+		t->monitor_object = 0;
+}
+
 void vm_show_locks(struct vm *vm, const struct process *p)
 {
 	struct vm_target *t = &vm->targets[p->index];
 
 	t->lock = (struct jvs_lock_control){ .threshold_ns = THRESHOLD_NS,
-					     .monitor_object = MONITOR_OBJECT,
+					     .monitor_object = t->monitor_object,
 					     .epoch = t->layout.epoch };
 	bpf_map_update_elem(vm->locks_fd, &p->index, &t->lock, BPF_ANY);
 }
