@@ -31,8 +31,10 @@ struct jvs_compilation {
 	__u32 level;   /* 1 to 4 */
 	__u32 osr_bci; /* JVS_NO_BCI: of the whole method */
 	__u32 inlined_bytes;
+	__u32 code_bytes; /* 0: there is none, or it is not known */
+	__u32 succeeded;  /* 0, 1; all else: not known */
 };
-_Static_assert(sizeof(struct jvs_compilation) == 72, "no holes");
+_Static_assert(sizeof(struct jvs_compilation) == 80, "no holes");
 
 /* JVS_EVENT_TRAP: compiled code gives up; its stack begins with the frame that does. */
 struct jvs_trap {
@@ -59,10 +61,20 @@ struct jvs_runtime_control {
 	__u32 task_level;
 	__u32 task_osr_bci;
 	__u32 task_inlined;
+	__u32 task_succeeded; /* 0: not known */
+	__u32 task_code_size; /* 0: the nmethod says it */
+	__u32 task_code;      /* the pointer to a pointer to it; 0: not known */
 	__u32 method_const;
+	/* of an nmethod: where its parts begin, from its start; the data of scopes by its address
+	 */
+	__u32 nmethod_consts;
+	__u32 nmethod_oops;
+	__u32 nmethod_scopes;
+	__u32 nmethod_dependencies;
+	__u32 nmethod_handlers;
+	__u32 nmethod_end;
 	__u32 ready; /* 0: offsets of tasks are not known */
-	__u32 pad;
 };
-_Static_assert(sizeof(struct jvs_runtime_control) == 80, "no holes");
+_Static_assert(sizeof(struct jvs_runtime_control) == 112, "no holes");
 
 #endif

@@ -106,6 +106,35 @@ __attribute__((noinline)) int jvs_vm_jit(struct jvs_vm_call *call)
 	return call->site == JVS_VM_COMPILE ? begin_compilation(call) : JVS_VM_STACK;
 }
 
+/*
+ * As the JVM's recordings have it: code, and what is known of it, without its references. To JDK 19
+ * the task has the nmethod, later only its size.
+ */
+static __always_inline __u32 code_bytes(const struct jvs_runtime_control *control, __u64 task)
+{
+	__u64 nmethod;
+
+	if (control->task_code_size)
+		return u32_at(task + control->task_code_size);
+	nmethod = control->task_code ? jvs_word_at(jvs_word_at(task + control->task_code)) : 0;
+	if (!nmethod)
+		return 0;
+	return u32_at(nmethod + control->nmethod_oops) - u32_at(nmethod + control->nmethod_consts) +
+	       u32_at(nmethod + control->nmethod_dependencies) -
+	       (__u32)(jvs_word_at(nmethod + control->nmethod_scopes) - nmethod) +
+	       u32_at(nmethod + control->nmethod_end) - u32_at(nmethod + control->nmethod_handlers);
+}
+
+static __always_inline __u32 succeeded(const struct jvs_runtime_control *control, __u64 task)
+{
+	__u8 value = 0xff;
+
+	if (control->task_succeeded)
+		bpf_probe_read_user(&value, sizeof(value),
+				    (const void *)(task + control->task_succeeded));
+	return value;
+}
+
 __attribute__((noinline)) int jvs_vm_jit_return(struct jvs_vm_call *call)
 {
 	const struct jvs_runtime_control *control;
@@ -119,6 +148,8 @@ __attribute__((noinline)) int jvs_vm_jit_return(struct jvs_vm_call *call)
 	if (!control || !control->ready)
 		return JVS_VM_NOTHING;
 	thread->compilation.inlined_bytes = u32_at(thread->task + control->task_inlined);
+	thread->compilation.code_bytes = code_bytes(control, thread->task);
+	thread->compilation.succeeded = succeeded(control, thread->task);
 	jvs_vm_fill(&thread->compilation.event, JVS_EVENT_COMPILATION, call);
 	jvs_vm_send(&thread->compilation, JVS_VM_JIT);
 	return JVS_VM_NOTHING;

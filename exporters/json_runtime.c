@@ -40,6 +40,16 @@ static void write_method(struct json_stream *json, const struct recording *rec, 
 	json_key_text_or_null(json, "signature", method ? rec_text(rec, row->signature) : "");
 }
 
+static void write_outcome(struct json_stream *json, const struct rec_compilation *row)
+{
+	json_key(json, "succeeded");
+	if (row->outcome == REC_COMPILED_UNKNOWN)
+		json_null(json);
+	else
+		json_bool(json, row->outcome == REC_COMPILED);
+	json_key_signed_or_null(json, "code_bytes", row->code_bytes, row->code_bytes != 0);
+}
+
 static void write_compilations(struct json_stream *json, const struct recording *rec)
 {
 	size_t count, size = rec_text_size(rec);
@@ -58,6 +68,7 @@ static void write_compilations(struct json_stream *json, const struct recording 
 		json_key_unsigned(json, "level", rows[i].level);
 		json_key_signed_or_null(json, "osr_bci", rows[i].osr_bci, rows[i].osr_bci >= 0);
 		json_key_unsigned(json, "inlined_bytes", rows[i].inlined_bytes);
+		write_outcome(json, &rows[i]);
 		json_key_index(json, "thread", rows[i].thread);
 		json_key_signed(json, "start_time_ns", rows[i].time_ns);
 		json_key_unsigned(json, "duration_ns", rows[i].duration_ns);

@@ -78,7 +78,13 @@ static inline void golden_runtime(struct recording *to, int64_t start_ns)
 	event = (struct rec_thread_event){ 1, 1, 0, 0, true, start_ns + 8000 };
 	rec_thread_event(to, &event);
 	rec_compilation(to, &task);
-	task = (struct rec_compilation){ 1, 2, 0, 43, 1, -1, 0, start_ns + 9000, 1 };
+	task = (struct rec_compilation){ .jvm = 1,
+					 .thread = 2,
+					 .compile_id = 43,
+					 .level = 1,
+					 .osr_bci = -1,
+					 .time_ns = start_ns + 9000,
+					 .duration_ns = 1 };
 	rec_compilation(to, &task);
 }
 

@@ -82,6 +82,8 @@ KEYS = {
     "ClassDefine": (of_class("definedClass"), False),
     "ClassLoad": (of_class("loadedClass"), False),
 }
+# What else of two events is to be equal.
+VALUES = {"Compilation": ("compileId", "succeded", "codeSize", "inlinedBytes")}
 SHARE = 99  # percent of those of which a few may be told otherwise
 SHARED = ("JavaMonitorEnter", "JavaMonitorWait", "ThreadPark", "Compilation")
 
@@ -141,6 +143,8 @@ class Comparison:
 
     def is_equal(self, event, other):
         apart_ns = abs(event.duration_ns - other.duration_ns)
+        if any(event.values[field] != other.values[field] for field in VALUES.get(self.name, ())):
+            return False
         return not self.has_duration or (
             apart_ns <= max(0.05 * event.duration_ns, 200_000) and
             abs(event.start_ns - other.start_ns) <= APART_NS)
@@ -171,6 +175,7 @@ PROGRAMS = {
     "threads": (["Events", 200, 10], ["Compilation", "JavaExceptionThrow"],
                 "thread,exception,jit", {
         "ThreadStart": 150, "ThreadEnd": 150, "Compilation": 10, "JavaExceptionThrow": 1500}),
+    "compilations": (["InlineOsr", 4], ["Compilation"], "jit", {"Compilation": 10}),
     "defined classes": (["ClassStorm", "many", 1000], ["ClassLoad", "ClassDefine"], "class", {
         "ClassLoad": 0, "ClassDefine": 900}),
     "loaded classes": (["ClassStorm", "jdk"], ["ClassLoad", "ClassDefine"], "class", {
@@ -180,13 +185,22 @@ PROGRAMS = {
 
 # What does not depend on the collector is compared with one.
 PARAMS = {"%s, %s" % (name, flags) if flags != "G1" else name: {"name": name, "flags": FLAGS[flags]}
-          for name in PROGRAMS for flags in COLLECTORS if flags == "G1" or "classes" not in name}
+          for name in PROGRAMS for flags in COLLECTORS
+          if flags == "G1" or name in ("waits", "threads")}
+# C2 gives up on what is larger.
+PARAMS["compilations that fail"] = {
+    "name": "compilations", "fails": True,
+    "flags": ["-XX:-TieredCompilation", "-XX:MaxNodeLimit=1000", "-XX:NodeLimitFudgeFactor=100"]}
 
 
 @test("beside JFR", quick=["threads"], limit=240, jdks=["waits", "threads"], params=PARAMS)
-def beside_jfr(run, name, flags):
+def beside_jfr(run, name, flags, fails=False):
     program, events, groups, least = PROGRAMS[name]
     path = run.output(".jfr")
     pair = beside.record(run, program, flags, events, ["-f", path, "-e", groups, "--trie", "none"])
     for event, count in least.items():
         run.note(Comparison(pair, path, event).check(count))
+    if fails:
+        failed = [event for event in read(path, "Compilation") if not event.values["succeded"]]
+        expect(failed, "no compilation has failed")
+        run.note("%d failed" % len(failed))

@@ -37,10 +37,10 @@ static inline void rec_print_compilation(const struct recording *rec,
 {
 	const struct rec_method *method = rec_method_get(rec, row->method);
 
-	fprintf(out, "compilation %u [%s] [%s] [%s] %u %d %u %" PRId64 " %" PRIu64 " by ",
+	fprintf(out, "compilation %u [%s] [%s] [%s] %u %d %u %d %u %" PRId64 " %" PRIu64 " by ",
 		row->compile_id, rec_text(rec, method->class_name), rec_text(rec, method->name),
 		rec_text(rec, method->signature), row->level, row->osr_bci, row->inlined_bytes,
-		row->time_ns, row->duration_ns);
+		(int)row->outcome, row->code_bytes, row->time_ns, row->duration_ns);
 	rec_print_thread(rec, row->thread, out);
 	rec_print_jvm(rec, row->jvm, out);
 }

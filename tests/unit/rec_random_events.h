@@ -101,10 +101,13 @@ static inline void random_compilation(struct rec_random *r)
 		.level = 1 + random_below(r, 4),
 		.osr_bci = random_below(r, 2) ? (int32_t)random_below(r, 1000) : -1,
 		.inlined_bytes = random_below(r, 10000),
+		.outcome = (enum rec_compiled)random_below(r, 3),
 		.time_ns = random_moment(r),
 		.duration_ns = (uint64_t)random_amount(r),
 	};
 
+	if (row.outcome == REC_COMPILED)
+		row.code_bytes = 1 + random_below(r, 100000);
 	row.jvm = rec_thread_get(r->rec, row.thread)->jvm;
 	rec_compilation(r->rec, &row);
 }

@@ -56,6 +56,13 @@ static uint32_t method_of(struct tree *t, const struct map64 *methods, yajl_val 
 	return map64_get(methods, key_of(&method), &id) ? id : rec_method(t->rec, &method);
 }
 
+static enum rec_compiled outcome_of(yajl_val succeeded)
+{
+	if (tree_is_true(succeeded))
+		return REC_COMPILED;
+	return YAJL_IS_FALSE(succeeded) ? REC_COMPILED_NOT : REC_COMPILED_UNKNOWN;
+}
+
 static void read_compilation(struct tree *t, const struct map64 *methods, yajl_val from)
 {
 	yajl_val osr_bci = tree_get(from, "osr_bci");
@@ -67,6 +74,8 @@ static void read_compilation(struct tree *t, const struct map64 *methods, yajl_v
 		.level = (uint32_t)tree_counter(tree_get(from, "level")),
 		.osr_bci = YAJL_IS_NUMBER(osr_bci) ? (int32_t)tree_integer(osr_bci) : -1,
 		.inlined_bytes = (uint32_t)tree_counter(tree_get(from, "inlined_bytes")),
+		.outcome = outcome_of(tree_get(from, "succeeded")),
+		.code_bytes = (uint32_t)tree_counter(tree_get(from, "code_bytes")),
 		.time_ns = tree_time(tree_get(from, "start_time_ns")),
 		.duration_ns = tree_counter(tree_get(from, "duration_ns")),
 	};

@@ -129,7 +129,9 @@ enum {
 	TASK_LEVEL,
 	TASK_OSR,
 	TASK_INLINED,
-	TASK_OSR_BCI
+	TASK_OSR_BCI,
+	TASK_SUCCEEDED,
+	TASK_CODE_SIZE,
 };
 
 /* Files of others say whether it begins in a loop, and not in which. */
@@ -138,6 +140,14 @@ static int32_t osr_bci_of(const struct jfr_item *e)
 	if (jfr_has(e, TASK_OSR_BCI))
 		return (int32_t)jfr_number(e, TASK_OSR_BCI);
 	return jfr_number(e, TASK_OSR) ? 0 : -1;
+}
+
+/* That it has succeeded is also said of one of which it is not known: that has no code. */
+static enum rec_compiled outcome_of(const struct jfr_item *e)
+{
+	if (!jfr_number(e, TASK_SUCCEEDED))
+		return REC_COMPILED_NOT;
+	return jfr_number(e, TASK_CODE_SIZE) ? REC_COMPILED : REC_COMPILED_UNKNOWN;
 }
 
 void jfr_fill_compilation(void *ctx, const struct jfr_item *e)
@@ -149,6 +159,8 @@ void jfr_fill_compilation(void *ctx, const struct jfr_item *e)
 		.level = (uint32_t)jfr_number(e, TASK_LEVEL),
 		.osr_bci = osr_bci_of(e),
 		.inlined_bytes = (uint32_t)jfr_number(e, TASK_INLINED),
+		.outcome = outcome_of(e),
+		.code_bytes = (uint32_t)jfr_number(e, TASK_CODE_SIZE),
 		.time_ns = jfr_fill_time(e, TASK_TIME),
 		.duration_ns = (uint64_t)span_of(e, TASK_DURATION),
 	};

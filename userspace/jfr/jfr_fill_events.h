@@ -63,7 +63,7 @@ void jfr_fill_off_cpu(void *ctx, const struct jfr_item *e);
 	[JFR_FILL_COMPILATION] = { .type = "jdk.Compilation",                                      \
 				   .fields = { "startTime", "duration", "eventThread",             \
 					       "compileId", "method", "compileLevel", "isOsr",     \
-					       "inlinedBytes", "osrBci" },                         \
+					       "inlinedBytes", "osrBci", "succeded", "codeSize" }, \
 				   .on_event = jfr_fill_compilation,                               \
 				   .late = true },                                                 \
 	[JFR_FILL_TOTAL] = { .type = "jvmscope.Total",                                             \

@@ -183,11 +183,11 @@ static void put_compilation(struct jfr_writer *w, const struct recording *rec,
 	       jfr_pools_word(w->pools, JFR_COMPILER_TYPE, row->level == LEVEL_C2 ? "c2" : "c1"));
 	put_id(w, row->method ? jfr_pools_method(w->pools, rec, row->method) : 0);
 	put_id(w, row->level);
-	jfr_put_byte(&w->bytes, 1); /* failures are not told apart */
+	jfr_put_byte(&w->bytes, row->outcome != REC_COMPILED_NOT);
 	jfr_put_byte(&w->bytes, row->osr_bci >= 0);
-	jfr_put_long(&w->bytes, 0); /* its code is not looked at */
+	jfr_put_long(&w->bytes, row->code_bytes);
 	jfr_put_long(&w->bytes, row->inlined_bytes);
-	jfr_put_long(&w->bytes, 0);
+	jfr_put_long(&w->bytes, 0); /* what it used of memory is not known */
 	jfr_put_int(&w->bytes, row->osr_bci);
 	jfr_end_event(&w->bytes, at);
 }

@@ -332,6 +332,37 @@ int jvm_object_layout(const struct jvm *jvm, struct jvs_object_layout *out)
 	return objects_layout(jvm->target, &jvm->hotspot, jvm->major, jvm->gc_name, out);
 }
 
+/* What of a CompileTask has no name outside lies behind what has: seen on JDK 11 to 28. */
+#define SUCCEEDED_BEHIND_OSR_BCI 5 /* behind "is complete" */
+#define CODE_SIZE_BEHIND_OSR_BCI 12
+#define CODE_BEHIND_INLINED	 4 /* a pointer, so at the next multiple of its size */
+#define TASK_HAS_CODE_SIZE_SINCE 20
+
+static void find_code_of_task(const struct jvm *jvm, struct jvm_task_layout *out)
+{
+	const struct fields *f = &jvm->hotspot.field;
+
+	if (!field_exists(f->task_osr_bci) || !field_exists(f->task_inlined))
+		return;
+	out->succeeded = out->osr_bci + SUCCEEDED_BEHIND_OSR_BCI;
+	if (jvm->major >= TASK_HAS_CODE_SIZE_SINCE) {
+		out->code_size = out->osr_bci + CODE_SIZE_BEHIND_OSR_BCI;
+		return;
+	}
+	if (!field_exists(f->nmethod_consts_offset) || !field_exists(f->nmethod_oops_offset) ||
+	    !field_exists(f->nmethod_scopes_begin) ||
+	    !field_exists(f->nmethod_dependencies_offset) ||
+	    !field_exists(f->nmethod_handlers_offset) || !field_exists(f->nmethod_end_offset))
+		return;
+	out->code = (out->inlined + CODE_BEHIND_INLINED + 7) & ~7u;
+	out->consts = (uint32_t)f->nmethod_consts_offset.at;
+	out->oops = (uint32_t)f->nmethod_oops_offset.at;
+	out->scopes = (uint32_t)f->nmethod_scopes_begin.at;
+	out->dependencies = (uint32_t)f->nmethod_dependencies_offset.at;
+	out->handlers = (uint32_t)f->nmethod_handlers_offset.at;
+	out->end = (uint32_t)f->nmethod_end_offset.at;
+}
+
 int jvm_task_layout(const struct jvm *jvm, struct jvm_task_layout *out)
 {
 	const struct fields *f = &jvm->hotspot.field;
@@ -344,6 +375,7 @@ int jvm_task_layout(const struct jvm *jvm, struct jvm_task_layout *out)
 					 .osr_bci = (uint32_t)f->task_osr_bci.at,
 					 .inlined = (uint32_t)f->task_inlined.at,
 					 .const_method = (uint32_t)f->method_const_method.at };
+	find_code_of_task(jvm, out);
 	return 0;
 }
 

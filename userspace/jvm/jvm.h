@@ -195,6 +195,11 @@ int jvm_object_layout(const struct jvm *jvm, struct jvs_object_layout *out);
 struct jvm_task_layout {
 	uint32_t method, id, level, osr_bci, inlined;
 	uint32_t const_method; /* Method::_constMethod */
+	uint32_t succeeded;    /* a boolean */
+	uint32_t code_size;    /* since JDK 20; 0: code has it */
+	uint32_t code;	       /* pointer to a pointer to the nmethod; 0: not known */
+	/* In an nmethod: offsets of its parts, but the address of the data of scopes. */
+	uint32_t consts, oops, scopes, dependencies, handlers, end;
 };
 int jvm_task_layout(const struct jvm *jvm, struct jvm_task_layout *out);
 

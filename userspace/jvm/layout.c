@@ -191,6 +191,10 @@ static const struct rule rules[] = {
 	{ AT(task_level), OPTIONAL, { "CompileTask::_comp_level" } },
 	{ AT(task_osr_bci), OPTIONAL, { "CompileTask::_osr_bci" } },
 	{ AT(task_inlined), OPTIONAL, { "CompileTask::_num_inlined_bytecodes" } },
+	{ AT(nmethod_consts_offset), OPTIONAL, { "nmethod::_consts_offset" } },
+	{ AT(nmethod_oops_offset), OPTIONAL, { "nmethod::_oops_offset" } },
+	{ AT(nmethod_handlers_offset), OPTIONAL, { "nmethod::_handler_table_offset" } },
+	{ AT(nmethod_end_offset), OPTIONAL, { "nmethod::_nmethod_end_offset" } },
 
 	{ AT(java_command), OPTIONAL, { "Arguments::_java_command" } },
 	{ AT(jvm_args), OPTIONAL, { "Arguments::_jvm_args_array" } },

@@ -181,6 +181,10 @@ struct fields {
 	struct field task_level;
 	struct field task_osr_bci;
 	struct field task_inlined;
+	struct field nmethod_consts_offset; /* these up to JDK 22 */
+	struct field nmethod_oops_offset;
+	struct field nmethod_handlers_offset;
+	struct field nmethod_end_offset;
 
 	/* how it was started */
 	struct field java_command;  /* static, char*: main class and its arguments */

@@ -52,6 +52,15 @@ void vm_show_runtime(struct vm *vm, const struct process *p)
 						   .task_level = task.level,
 						   .task_osr_bci = task.osr_bci,
 						   .task_inlined = task.inlined,
+						   .task_succeeded = task.succeeded,
+						   .task_code_size = task.code_size,
+						   .task_code = task.code,
+						   .nmethod_consts = task.consts,
+						   .nmethod_oops = task.oops,
+						   .nmethod_scopes = task.scopes,
+						   .nmethod_dependencies = task.dependencies,
+						   .nmethod_handlers = task.handlers,
+						   .nmethod_end = task.end,
 						   .method_const = task.const_method,
 						   .ready = found };
 	bpf_map_update_elem(vm->runtime_fd, &p->index, &t->runtime, BPF_ANY);
@@ -130,6 +139,18 @@ static uint32_t method_of(struct decoder *d, struct process *p, struct recording
 	return stack.count ? rec_frame_get(rec, stack.frames[0])->method : 0;
 }
 
+/* What was read where a task has nothing of the kind is no size. */
+#define CODE_BYTES_MAX (1u << 28)
+
+static enum rec_compiled outcome_of(const struct jvs_compilation *record)
+{
+	bool has_code = record->code_bytes && record->code_bytes <= CODE_BYTES_MAX;
+
+	if (record->succeeded == 1)
+		return has_code ? REC_COMPILED : REC_COMPILED_UNKNOWN;
+	return record->succeeded || has_code ? REC_COMPILED_UNKNOWN : REC_COMPILED_NOT;
+}
+
 static void take_compilation(struct decoder *d, struct process *p, struct recording *rec,
 			     const struct jvs_compilation *record)
 {
@@ -141,6 +162,8 @@ static void take_compilation(struct decoder *d, struct process *p, struct record
 		.level = record->level,
 		.osr_bci = (int32_t)record->osr_bci,
 		.inlined_bytes = record->inlined_bytes,
+		.outcome = outcome_of(record),
+		.code_bytes = outcome_of(record) == REC_COMPILED ? record->code_bytes : 0,
 		.time_ns = d->epoch_ns + (int64_t)record->start_ns,
 		.duration_ns = record->event.time_ns - record->start_ns,
 	};

@@ -27,6 +27,8 @@ struct rec_thread_event {
 	int64_t time_ns;
 };
 
+enum rec_compiled { REC_COMPILED_UNKNOWN, REC_COMPILED, REC_COMPILED_NOT };
+
 struct rec_compilation {
 	uint32_t jvm;
 	uint32_t thread;
@@ -35,6 +37,8 @@ struct rec_compilation {
 	uint32_t level;		/* 1 to 3 C1, 4 C2 */
 	int32_t osr_bci;	/* of the loop it begins in; -1: the whole method */
 	uint32_t inlined_bytes; /* of bytecode */
+	enum rec_compiled outcome;
+	uint32_t code_bytes; /* of code, constants and debug information; 0: none, or not known */
 	int64_t time_ns;
 	uint64_t duration_ns;
 };
