@@ -64,8 +64,13 @@ def runtime_in_jfr(run):
         expect(got == wanted, "%s: %s, not %s" % (tool.jdk, got, wanted))
         if tool.jdk.major < 21:
             continue
-        text = tool.run("view", "--width", "200", "exception-by-type", path)
-        expect("Events$Thrown" in text, "%s: %s" % (tool.jdk, text))
+        for view, words in (("exception-by-type", ["Events$Thrown"]),
+                            ("exception-count", [str(wanted["jdk.JavaExceptionThrow"])]),
+                            ("thread-start", ["java.lang.Thread.start", "event-"]),
+                            ("longest-compilations", ["true"])):
+            text = tool.run("view", "--width", "200", view, path)
+            expect(all(word in text.replace(",", "") for word in words),
+                   "%s of %s: %s" % (view, tool.jdk, text))
     expect_totals(run, recording, path, ["exception", "deoptimization"])
     for section in ("thread_events", "compilations"):
         expect_rows(run, recording, path, section)

@@ -428,6 +428,7 @@ void jfr_put_ending(struct jfr_writer *w, const struct recording *rec, int64_t e
 		    double machine_load)
 {
 	put_recording(w, rec, end_ns);
+	jfr_put_exceptions(w, rec, end_ns);
 	/* Behind it: they are told by the time since the recording began. */
 	jfr_put_series(w, rec);
 	jfr_put_counters(w, rec);

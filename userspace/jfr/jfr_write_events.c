@@ -160,7 +160,8 @@ static void put_thread_event(struct jfr_writer *w, const struct recording *rec,
 {
 	size_t at = jfr_begin(w, event->ends ? JFR_THREAD_END : JFR_THREAD_START, event->time_ns);
 
-	put_thread(w, rec, event->ends ? event->thread : event->parent);
+	/* Both are events of the thread itself for the JDK, whose views pair them by that. */
+	put_thread(w, rec, event->thread);
 	if (!event->ends)
 		put_id(w, jfr_pools_java_stack(w->pools, rec, event->stack));
 	put_thread(w, rec, event->thread);
@@ -203,4 +204,31 @@ void jfr_put_runtime(struct jfr_writer *w, const struct recording *rec)
 	compilations = rec_compilations(rec, &count);
 	for (; w->compilations < count; w->compilations++)
 		put_compilation(w, rec, &compilations[w->compilations]);
+}
+
+static void put_throwables(struct jfr_writer *w, int64_t time_ns, int64_t count)
+{
+	size_t at = jfr_begin(w, JFR_EXCEPTION_STATISTICS, time_ns);
+
+	jfr_put_long(&w->bytes, (uint64_t)count);
+	jfr_end_event(&w->bytes, at);
+}
+
+/* The JDK's tools show the difference between the first and the last event. */
+void jfr_put_exceptions(struct jfr_writer *w, const struct recording *rec, int64_t end_ns)
+{
+	const struct rec_meta *meta = rec_meta_get(rec);
+	int64_t thrown = 0;
+	size_t count;
+	const struct rec_total *totals = rec_totals(rec, &count);
+
+	if (!strstr(rec_text(rec, meta->events), "exception"))
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (totals[i].key.metric == REC_EXCEPTION)
+			thrown = rec_sum(thrown, totals[i].count);
+	if (!w->exceptions_begun)
+		put_throwables(w, meta->start_time_ns, 0);
+	w->exceptions_begun = true;
+	put_throwables(w, end_ns, thrown);
 }

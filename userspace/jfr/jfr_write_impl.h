@@ -96,6 +96,7 @@ struct jfr_writer {
 	size_t gc_phases, safepoints, vm_operations; /* said so far */
 	struct jfr_rows_said vm_counts;
 	size_t thread_events, compilations; /* said so far */
+	bool exceptions_begun;		    /* how many there were has been said once */
 	struct jfr_total_said *totals;	    /* owned; [row] */
 	size_t total_capacity;
 };
@@ -167,6 +168,8 @@ void jfr_put_sample_event(struct jfr_writer *writer, const struct recording *rec
 			  const struct rec_sample *sample);
 /* Threads that started or ended, and compilations, since the last segment. */
 void jfr_put_runtime(struct jfr_writer *writer, const struct recording *rec);
+/* How many exceptions there were since the start, where they were recorded. */
+void jfr_put_exceptions(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
 
 /* Totals of waits, as far as no sample says it, since the last segment: jfr_write_totals.c. */
 void jfr_put_totals(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
