@@ -347,6 +347,7 @@ enum jvs_event_kind {
 	JVS_EVENT_GC_END = 60,
 	JVS_EVENT_SAFEPOINT = 64,
 	JVS_EVENT_VM_OPERATION = 65,
+	JVS_EVENT_STRAGGLER = 66,
 	JVS_EVENT_LOCK = 72, /* jvs_lock.h */
 	/* jvs_runtime.h */
 	JVS_EVENT_THREAD = 73,
@@ -371,6 +372,7 @@ struct jvs_event {
 };
 _Static_assert(sizeof(struct jvs_event) == 32, "no holes");
 
+#define JVS_THREAD_STATE_IN_VM	 6u    /* _thread_in_vm */
 #define JVS_THREAD_STATE_IN_JAVA 8u    /* _thread_in_Java */
 #define JVS_THREAD_STATE_UNKNOWN 0xffu /* not a Java thread, or not known yet */
 

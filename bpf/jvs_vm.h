@@ -43,6 +43,7 @@ enum jvs_vm_site {
 	JVS_VM_OP_BEGIN = JVS_VM_SITE(SAFEPOINT, 2),	    /* USDT vmops__begin(name, ...) */
 	JVS_VM_OP_END = JVS_VM_SITE(SAFEPOINT, 3),	    /* USDT vmops__end */
 	JVS_VM_OP_EVALUATE = JVS_VM_SITE(SAFEPOINT, 4),	    /* VMThread::evaluate_operation(op) */
+	JVS_VM_SAFEPOINT_BLOCK = JVS_VM_SITE(SAFEPOINT, 5), /* block(thread): it stops there */
 
 	/* jvs_lock.h; of ObjectMonitor but the last, which is Parker::park(absolute, time) */
 	JVS_VM_LOCK_ENTER = JVS_VM_SITE(LOCK, 0),
@@ -129,6 +130,19 @@ struct jvs_safepoint {
 };
 _Static_assert(sizeof(struct jvs_safepoint) == 72, "no holes");
 
+/*
+ * JVS_EVENT_STRAGGLER: a thread that stopped long after it was told to. event.time_ns is when it
+ * did, at its first safepoint poll since then.
+ */
+struct jvs_straggler {
+	struct jvs_event event;
+	__u64 start_ns; /* that of the safepoint */
+	__u64 stack;	/* hash; 0: it was not taken */
+	__u64 saved_pc; /* JavaThread::_saved_exception_pc: the poll, when it came by one; 0: not
+			   known */
+};
+_Static_assert(sizeof(struct jvs_straggler) == 56, "no holes");
+
 /* JVS_EVENT_VM_OPERATION. event.time_ns is when it had been done. */
 #define JVS_VM_OP_NAME 64
 struct jvs_vm_operation {
@@ -162,9 +176,12 @@ struct jvs_vm_layout {
 	__u32 epoch;	 /* of the links: what a thread began in another was not seen to end */
 	__u32 no_stacks; /* bits: groups that have to do without, for their cost */
 	__u32 safepoint_id_size; /* bytes: 4 or 8 */
+	__u32 straggler_ns;	 /* who takes longer to stop is told */
+	__u32 thread_safepoint;	 /* JavaThread::_safepoint_state; 0: not known */
 	__u32 pad;
 };
-_Static_assert(sizeof(struct jvs_vm_layout) == 88, "no holes");
+#define JVS_VM_SAFEPOINT_SAFE 16 /* ThreadSafepointState::_safepoint_safe */
+_Static_assert(sizeof(struct jvs_vm_layout) == 96, "no holes");
 
 /* X(NAME, "name in outputs", loss): of a group of a target, on each CPU. */
 #define JVS_VM_COUNTER_LIST(X)                                                              \

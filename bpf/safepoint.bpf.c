@@ -1,9 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "vm_state.h"
 
-/* Safepoints and what the VM thread does, at one of them or not. All of it is by the VM thread. */
+/*
+ * Safepoints and what the VM thread does, at one of them or not. All of it is by the VM thread, but
+ * for threads that are slow to stop.
+ */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Since when the threads of each target are being stopped; 0: they are not. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, JVS_MAX_TARGETS);
+	__type(key, __u32);
+	__type(value, __u64);
+} jvs_vm_stopping SEC(".maps");
+
+static __always_inline volatile __u64 *stopping_of(const struct jvs_vm_call *call)
+{
+	__u32 target = call->target;
+
+	return bpf_map_lookup_elem(&jvs_vm_stopping, &target);
+}
+
+static __always_inline void set_stopping(const struct jvs_vm_call *call, __u64 since_ns)
+{
+	volatile __u64 *stopping = stopping_of(call);
+
+	if (stopping)
+		*stopping = since_ns;
+}
 
 /* What it began under other links is forgotten. */
 static __always_inline struct jvs_vm_thread *thread_of(const struct jvs_vm_call *call)
@@ -61,6 +87,7 @@ static __always_inline void op_end(const struct jvs_vm_call *call, struct jvs_vm
 static __always_inline int safepoint_begin(const struct jvs_vm_call *call,
 					   struct jvs_vm_thread *thread)
 {
+	set_stopping(call, call->time_ns);
 	thread->safepoint.start_ns = call->time_ns;
 	thread->safepoint.reached_ns = 0;
 	thread->safepoint.id = 0;
@@ -74,12 +101,81 @@ static __always_inline int safepoint_end(const struct jvs_vm_call *call,
 	return thread->safepoint.start_ns ? JVS_VM_RETURN : JVS_VM_NOTHING;
 }
 
+/* ---- threads that are slow to stop */
+
+static __always_inline void read_variable(void *to, __u32 size, __u64 address)
+{
+	if (address)
+		bpf_probe_read_user(to, size, (const void *)address);
+}
+
+/*
+ * Whether a thread that stops now kept the others waiting: only one that ran Java code or code of
+ * the VM did. One that comes back from native code or from waiting was as good as stopped: its
+ * state says so up to JDK 17, later ones have no such states, but the VM has noted it.
+ */
+static __always_inline bool is_awaited(const struct jvs_vm_call *call,
+				       const struct jvs_vm_layout *layout)
+{
+	__u64 noted = 0;
+	__u8 is_safe = 0;
+	__u32 index = call->target, state = 0;
+	const struct jvs_target *t = bpf_map_lookup_elem(&jvs_targets, &index);
+
+	if (!t || !(t->flags & JVS_TARGET_JAVA) ||
+	    bpf_probe_read_user(&state, sizeof(state),
+				(const void *)(call->args[0] + t->java.thread_state)))
+		return false;
+	if (layout->thread_safepoint) {
+		read_variable(&noted, sizeof(noted), call->args[0] + layout->thread_safepoint);
+		read_variable(&is_safe, sizeof(is_safe), noted + JVS_VM_SAFEPOINT_SAFE);
+	}
+	state &= ~1u; /* in transit from there */
+	return !is_safe && (state == JVS_THREAD_STATE_IN_JAVA || state == JVS_THREAD_STATE_IN_VM);
+}
+
+static __always_inline int safepoint_block(const struct jvs_vm_call *call)
+{
+	const struct jvs_vm_layout *layout = jvs_vm_layout_of(call);
+	volatile __u64 *stopping = stopping_of(call);
+	__u64 since_ns = stopping ? *stopping : 0;
+
+	if (!layout || !since_ns || call->time_ns < since_ns + layout->straggler_ns)
+		return JVS_VM_NOTHING;
+	return is_awaited(call, layout) ? JVS_VM_STACK : JVS_VM_NOTHING;
+}
+
+__attribute__((noinline)) int jvs_vm_safepoint_stack(struct jvs_vm_call *call)
+{
+	volatile __u64 *stopping = call ? stopping_of(call) : NULL;
+	struct jvs_straggler record = {};
+	const struct jvs_target *t;
+	__u32 index;
+
+	if (!stopping)
+		return JVS_VM_NOTHING;
+	index = call->target;
+	t = bpf_map_lookup_elem(&jvs_targets, &index);
+	if (t && t->java.thread_saved_pc)
+		read_variable(&record.saved_pc, sizeof(record.saved_pc),
+			      call->args[0] + t->java.thread_saved_pc);
+	record.start_ns = *stopping;
+	record.stack = call->stack;
+	jvs_vm_fill(&record.event, JVS_EVENT_STRAGGLER, call);
+	jvs_vm_send(&record, JVS_VM_SAFEPOINT);
+	return JVS_VM_NOTHING;
+}
+
+/* ---- calls */
+
 __attribute__((noinline)) int jvs_vm_safepoint(struct jvs_vm_call *call)
 {
 	struct jvs_vm_thread *thread;
 
 	if (!call)
 		return JVS_VM_NOTHING;
+	if (call->site == JVS_VM_SAFEPOINT_BLOCK)
+		return safepoint_block(call);
 	thread = thread_of(call);
 	if (!thread)
 		return JVS_VM_NOTHING;
@@ -99,12 +195,6 @@ __attribute__((noinline)) int jvs_vm_safepoint(struct jvs_vm_call *call)
 		break;
 	}
 	return JVS_VM_NOTHING;
-}
-
-static __always_inline void read_variable(void *to, __u32 size, __u64 address)
-{
-	if (address)
-		bpf_probe_read_user(to, size, (const void *)address);
 }
 
 /*
@@ -144,6 +234,7 @@ __attribute__((noinline)) int jvs_vm_safepoint_return(struct jvs_vm_call *call)
 	if (!thread || !thread->safepoint.start_ns)
 		return JVS_VM_NOTHING;
 	if (call->site == JVS_VM_SAFEPOINT_BEGIN) {
+		set_stopping(call, 0);
 		safepoint_reached(call, &thread->safepoint);
 		return JVS_VM_NOTHING;
 	}

@@ -97,6 +97,8 @@ static __always_inline int on_call_return(struct jvs_vm_call *call)
 static __always_inline int on_stack(struct jvs_vm_call *call)
 {
 	switch (call->site >> JVS_VM_SITE_BITS) {
+	case JVS_VM_SAFEPOINT:
+		return jvs_vm_safepoint_stack(call);
 	case JVS_VM_LOCK:
 		return jvs_vm_lock_stack(call);
 	case JVS_VM_THREAD:

@@ -58,6 +58,7 @@ int jvs_vm_count(__u32 target, __u32 group, __u32 counter, __u64 more);
 int jvs_vm_gc(struct jvs_vm_call *call);
 int jvs_vm_safepoint(struct jvs_vm_call *call);
 int jvs_vm_safepoint_return(struct jvs_vm_call *call);
+int jvs_vm_safepoint_stack(struct jvs_vm_call *call);
 int jvs_vm_lock(struct jvs_vm_call *call);
 int jvs_vm_lock_return(struct jvs_vm_call *call);
 int jvs_vm_lock_stack(struct jvs_vm_call *call);

@@ -191,6 +191,26 @@ static void write_safepoints(struct json_stream *json, const struct recording *r
 	json_map_end(json);
 }
 
+static void write_stragglers(struct json_stream *json, const struct recording *rec)
+{
+	size_t count;
+	const struct rec_straggler *rows = rec_stragglers(rec, &count);
+
+	json_key(json, "stragglers");
+	json_array(json);
+	for (size_t i = 0; i < count && !json->err; i++) {
+		json_map(json);
+		json_key_index(json, "jvm", rows[i].jvm);
+		json_key_index(json, "safepoint", rows[i].safepoint);
+		json_key_index(json, "thread", rows[i].thread);
+		json_key_index(json, "stack", rows[i].stack);
+		json_key_bool(json, "sampled", rows[i].sampled);
+		json_key_unsigned(json, "late_ns", rows[i].late_ns);
+		json_map_end(json);
+	}
+	json_array_end(json);
+}
+
 static void write_operations(struct json_stream *json, const struct recording *rec)
 {
 	size_t count;
@@ -246,6 +266,7 @@ void json_gc(struct json_stream *json, const struct recording *rec)
 	write_pauses(json, &pauses);
 	write_phases(json, rec);
 	write_safepoints(json, rec);
+	write_stragglers(json, rec);
 	write_operations(json, rec);
 	write_counts(json, rec);
 	json_map_end(json);

@@ -96,7 +96,14 @@ static void golden_safepoints(struct recording *to, int64_t start_ns)
 		  .duration_ns = 2 },
 	};
 
+	const struct rec_straggler stragglers[] = {
+		{ .jvm = 1, .safepoint = 1, .thread = 1, .stack = 1, .late_ns = 79000 },
+		{ .jvm = 1, .safepoint = 1, .thread = 1, .stack = 2, .sampled = true },
+	};
+
 	rec_safepoint(to, &safepoint);
+	for (size_t i = 0; i < ARRAY_SIZE(stragglers); i++)
+		rec_straggler(to, &stragglers[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
 		rec_vm_operation(to, &operations[i]);
 }

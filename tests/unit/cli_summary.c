@@ -367,6 +367,39 @@ static void safepoints_say_how_long_they_stopped(void)
 			       "longest 20.0 ms; worst time to safepoint 3.0 ms (Cleanup)");
 }
 
+static void the_slowest_safepoint_names_whom_it_waited_for(void)
+{
+	const struct rec_safepoint row = { .jvm = 1, .reach_ns = 30 * MS, .duration_ns = 31 * MS };
+	const struct rec_method method = { .class_name = string("com.example.Foo"),
+					   .name = string("bar"),
+					   .signature = string("()V") };
+	struct rec_thread *thread;
+	struct rec_frame frame = { .kind = REC_FRAME_CPP, .line = -1, .bci = -1 };
+	struct rec_straggler straggler = { .jvm = 1, .late_ns = 20 * MS };
+	uint32_t frames[2];
+
+	add_jvm(4242);
+	rec_meta(rec)->end_time_ns = (int64_t)(1000 * MS);
+	frame.method = rec_method(rec, &(struct rec_method){ .name = string("block") });
+	frames[0] = rec_frame(rec, &frame);
+	frame = (struct rec_frame){ .kind = REC_FRAME_C2, .line = -1, .bci = -1 };
+	frame.method = rec_method(rec, &method);
+	frames[1] = rec_frame(rec, &frame);
+	straggler.safepoint = rec_safepoint(rec, &row);
+	straggler.thread = rec_thread(rec, 1, 7);
+	rec_straggler(rec, &straggler);
+	straggler.thread = rec_thread(rec, 1, 8);
+	thread = rec_thread_get(rec, straggler.thread);
+	thread->name = string("worker");
+	straggler.late_ns = 29 * MS;
+	straggler.stack = rec_stack(rec, frames, 2, REC_STACK_COMPLETE);
+	rec_straggler(rec, &straggler);
+	CU_ASSERT_STRING_EQUAL(line_of("\nstopped"),
+			       "1 safepoint stopped all threads for 31.0 ms = 3.10 % of the time, "
+			       "longest 31.0 ms; worst time to safepoint 30.0 ms: worker in "
+			       "com.example.Foo.bar");
+}
+
 static void what_was_looked_for_and_not_seen_is_said(void)
 {
 	add_jvm(4242);
@@ -399,6 +432,8 @@ static CU_TestInfo tests[] = {
 	{ "native memory is of the JVM that has most", native_memory_is_of_the_jvm_that_has_most },
 	{ "pauses have their longest with its cause", pauses_have_their_longest_with_its_cause },
 	{ "safepoints say how long they stopped", safepoints_say_how_long_they_stopped },
+	{ "the slowest safepoint names whom it waited for",
+	  the_slowest_safepoint_names_whom_it_waited_for },
 	{ "what was looked for and not seen is said", what_was_looked_for_and_not_seen_is_said },
 	CU_TEST_INFO_NULL,
 };

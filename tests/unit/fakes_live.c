@@ -248,6 +248,14 @@ FAKE(int, jvm_describe, struct jvm *jvm, const struct jvs_frame *frame, bool lea
 	return 1;
 }
 
+FAKE(int, jvm_frame_at, const struct jvm *jvm, uint64_t pc, struct jvs_frame *out)
+{
+	if (jvm != fake_jvm())
+		return __real_jvm_frame_at(jvm, pc, out);
+	*out = (struct jvs_frame){ .word = jvs_frame_word(pc, JVS_FRAME_NMETHOD, JVS_HOW_LEAF) };
+	return 0;
+}
+
 FAKE(void, jvm_number_methods, struct jvm *jvm, const struct jvs_frame *const *frames, size_t count,
      uint32_t *numbers)
 {

@@ -492,6 +492,139 @@ static void errors_for_ever_are_met_every_six_seconds(void)
 	ASSERT_INT(fakes.objects_asked, 18);
 }
 
+/* ---- threads that are slow to stop */
+
+#define MS 1000000ull
+
+static uint32_t stack_of(const char *const *names, size_t count, enum rec_frame_kind kind)
+{
+	uint32_t frames[8];
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rec_method method = { .name = rec_string(rec, names[i],
+								      strlen(names[i])) };
+		const struct rec_frame frame = {
+			.method = rec_method(rec, &method),
+			.kind = i + 1 == count ? kind : REC_FRAME_CPP,
+			.line = -1,
+			.bci = -1,
+		};
+
+		frames[i] = rec_frame(rec, &frame);
+	}
+	return rec_stack(rec, frames, count, REC_STACK_COMPLETE);
+}
+
+static void straggler(uint32_t tid, uint64_t start_ns, uint64_t time_ns, uint64_t saved_pc)
+{
+	struct jvs_straggler record = { .event = event_of(JVS_EVENT_STRAGGLER, time_ns),
+					.start_ns = start_ns,
+					.stack = 0xabc,
+					.saved_pc = saved_pc };
+
+	record.event.tid = tid;
+	SEND(record);
+}
+
+static void running(uint32_t tid, uint64_t time_ns, uint32_t stack)
+{
+	const struct vm_running sample = { .time_ns = time_ns,
+					   .thread = rec_thread(rec, 1, (pid_t)tid),
+					   .stack = stack };
+
+	vm_see_running(&vm->targets[0], &sample);
+}
+
+static void a_safepoint_has_the_threads_it_waited_for(void)
+{
+	static const char *const names[] = { "stopped", "sampled" };
+	uint32_t stopped = stack_of(&names[0], 1, REC_FRAME_C2);
+	uint32_t sampled = stack_of(&names[1], 1, REC_FRAME_C2);
+	const struct rec_straggler *rows;
+	size_t count;
+
+	ASSERT_INT(map64_set(&decoder.stacks, 0xabc, stopped), 0);
+	straggler(1, 50 * MS, 70 * MS, 0); /* of another safepoint */
+	running(2, 99 * MS, sampled);	   /* before it */
+	running(2, 101 * MS, 0);	   /* the last one counts */
+	running(2, 102 * MS, sampled);
+	running(3, 105 * MS, sampled); /* it may have stopped at once */
+	running(4, 111 * MS, sampled); /* it never did */
+	running(4, 112 * MS, sampled);
+	straggler(2, 100 * MS, 120 * MS, 0);
+	straggler(5, 100 * MS, 125 * MS, 0);
+	running(6, 126 * MS, sampled); /* all had */
+	safepoint(100 * MS, 126 * MS, 130 * MS, 131 * MS);
+	rows = rec_stragglers(rec, &count);
+	ASSERT_INT(count, 3);
+	CU_ASSERT(rows[0].safepoint == 1 && rows[0].jvm == 1);
+	ASSERT_INT(rec_thread_get(rec, rows[0].thread)->tid, 2);
+	CU_ASSERT(rows[0].sampled && rows[0].stack == sampled && rows[0].late_ns == 20 * MS);
+	ASSERT_INT(rec_thread_get(rec, rows[1].thread)->tid, 5);
+	CU_ASSERT(!rows[1].sampled && rows[1].stack == stopped && rows[1].late_ns == 25 * MS);
+	ASSERT_INT(rec_thread_get(rec, rows[2].thread)->tid, 4);
+	CU_ASSERT(rows[2].sampled && rows[2].late_ns == 12 * MS);
+	safepoint(200 * MS, 230 * MS, 240 * MS, 250 * MS);
+	rec_stragglers(rec, &count);
+	ASSERT_INT(count, 3);
+}
+
+/* The last ones are what a safepoint waits for. */
+static void of_many_the_last_are_kept(void)
+{
+	const struct rec_straggler *rows;
+	size_t count;
+
+	map64_set(&decoder.stacks, 0xabc, 1);
+	for (uint32_t i = 0; i < VM_STOPPED + 5; i++)
+		straggler(100 + i, 100 * MS, (120 + i) * MS, 0);
+	safepoint(100 * MS, 300 * MS, 310 * MS, 320 * MS);
+	rows = rec_stragglers(rec, &count);
+	ASSERT_INT(count, VM_STOPPED);
+	ASSERT_INT(rec_thread_get(rec, rows[0].thread)->tid, 105);
+}
+
+/* Its poll is at its return, where its frame is gone. */
+static void a_method_that_returns_is_put_back(void)
+{
+	static const char *const polled[] = { "SafepointSynchronize::block",
+					      "T::handle_polling_page_exception", "SafepointBlob",
+					      "caller" };
+	static const struct {
+		const char *second; /* what is called by the stub */
+		uint64_t pc;
+		size_t frames;
+	} cases[] = {
+		{ "T::handle_polling_page_exception", 0x1000, 5 },
+		{ "T::handle_polling_page_exception", 0, 4 }, /* it is not known where */
+		{ "Runtime::something_else", 0x1000, 4 },     /* the pc is of another poll */
+	};
+	size_t count;
+
+	fakes.method = (struct jvm_method){ .class_name = "A", .name = "left", .signature = "()V" };
+	fakes.method.number = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *names[] = { polled[0], cases[i].second, polled[2], polled[3] };
+		const struct rec_straggler *rows;
+		struct rec_stack stack;
+		uint64_t start_ns = 1000 * (i + 1) * MS;
+
+		map64_set(&decoder.stacks, 0xabc, stack_of(names, 4, REC_FRAME_C2));
+		straggler(1, start_ns, start_ns + 20 * MS, cases[i].pc);
+		safepoint(start_ns, start_ns + 21 * MS, start_ns + 22 * MS, start_ns + 23 * MS);
+		rows = rec_stragglers(rec, &count);
+		ASSERT_INT(count, i + 1);
+		stack = rec_stack_get(rec, rows[i].stack);
+		ASSERT_INT(stack.count, cases[i].frames);
+		if (cases[i].frames == 5) {
+			const struct rec_frame *frame = rec_frame_get(rec, stack.frames[3]);
+
+			CU_ASSERT_STRING_EQUAL(
+				rec_text(rec, rec_method_get(rec, frame->method)->name), "left");
+		}
+	}
+}
+
 static void a_short_record_is_a_bad_one(void)
 {
 	const struct jvs_gc_end record = { .event = event_of(JVS_EVENT_GC_END, 1) };
@@ -521,6 +654,9 @@ static CU_TestInfo tests[] = {
 	{ "what a JVM does not show is not asked for again",
 	  what_a_jvm_does_not_show_is_not_asked_for_again },
 	{ "errors for ever are met every six seconds", errors_for_ever_are_met_every_six_seconds },
+	{ "a safepoint has the threads it waited for", a_safepoint_has_the_threads_it_waited_for },
+	{ "of many the last are kept", of_many_the_last_are_kept },
+	{ "a method that returns is put back", a_method_that_returns_is_put_back },
 	{ "a short record is a bad one", a_short_record_is_a_bad_one },
 	CU_TEST_INFO_NULL,
 };

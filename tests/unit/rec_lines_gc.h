@@ -59,6 +59,23 @@ static inline void rec_print_safepoint(const struct recording *rec, const struct
 	rec_print_jvm(rec, s->jvm, out);
 }
 
+static inline void rec_print_straggler(const struct recording *rec, const struct rec_straggler *s,
+				       FILE *out)
+{
+	const struct rec_safepoint *safepoints;
+	struct rec_stack stack = rec_stack_get(rec, s->stack);
+	size_t count;
+
+	safepoints = rec_safepoints(rec, &count);
+	fprintf(out, "straggler %d %" PRIu64 " %d", s->sampled, s->late_ns, stack.state);
+	for (size_t i = 0; i < stack.count; i++)
+		rec_print_frame(rec, stack.frames[i], out);
+	rec_print_thread(rec, s->thread, out);
+	if (s->safepoint && s->safepoint <= count)
+		rec_print_safepoint(rec, &safepoints[s->safepoint - 1], out);
+	rec_print_jvm(rec, s->jvm, out);
+}
+
 static inline void rec_print_operation(const struct recording *rec,
 				       const struct rec_vm_operation *op, FILE *out)
 {
@@ -72,9 +89,10 @@ static inline void rec_print_operation(const struct recording *rec,
 
 static inline void rec_lines_of_gc(const struct recording *rec, struct rec_lines *to)
 {
-	size_t phases, safepoints, operations, counts;
+	size_t phases, safepoints, stragglers, operations, counts;
 	const struct rec_gc_phase *phase = rec_gc_phases(rec, &phases);
 	const struct rec_safepoint *safepoint = rec_safepoints(rec, &safepoints);
+	const struct rec_straggler *straggler = rec_stragglers(rec, &stragglers);
 	const struct rec_vm_operation *operation = rec_vm_operations(rec, &operations);
 	const struct rec_count *count = rec_vm_counts(rec, &counts);
 
@@ -87,6 +105,9 @@ static inline void rec_lines_of_gc(const struct recording *rec, struct rec_lines
 	for (size_t i = 0; i < safepoints; i++)
 		REC_LINE(to, out)
 	rec_print_safepoint(rec, &safepoint[i], out);
+	for (size_t i = 0; i < stragglers; i++)
+		REC_LINE(to, out)
+	rec_print_straggler(rec, &straggler[i], out);
 	for (size_t i = 0; i < operations; i++)
 		REC_LINE(to, out)
 	rec_print_operation(rec, &operation[i], out);

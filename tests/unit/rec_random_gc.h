@@ -83,6 +83,22 @@ static inline void random_phase(struct rec_random *r, uint32_t jvm, uint32_t col
 	rec_gc_phase(r->rec, &row);
 }
 
+static inline void random_stragglers(struct rec_random *r, uint32_t jvm, uint32_t safepoint)
+{
+	for (uint32_t i = random_below(r, 3); i; i--) {
+		const struct rec_straggler row = {
+			.jvm = jvm,
+			.safepoint = safepoint,
+			.thread = random_thread_of(r, jvm),
+			.stack = random_below(r, 4) ? random_stack(r) : 0,
+			.sampled = random_below(r, 2),
+			.late_ns = (uint64_t)random_amount(r),
+		};
+
+		rec_straggler(r->rec, &row);
+	}
+}
+
 /* With up to two operations at it, the first of which names it. */
 static inline void random_safepoint(struct rec_random *r, uint32_t jvm, uint64_t number)
 {
@@ -114,7 +130,7 @@ static inline void random_safepoint(struct rec_random *r, uint32_t jvm, uint64_t
 		row.operation = row.operation ? row.operation : op.name;
 		rec_vm_operation(r->rec, &op);
 	}
-	rec_safepoint(r->rec, &row);
+	random_stragglers(r, jvm, rec_safepoint(r->rec, &row));
 }
 
 static inline void random_gc(struct rec_random *r, uint32_t jvm)

@@ -2,6 +2,7 @@
 #include "cli/summary_gc.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -51,12 +52,46 @@ static void write_gc(const struct recording *rec, FILE *out)
 	fputc('\n', out);
 }
 
+/* The thread that stopped last at a safepoint. */
+static const struct rec_straggler *last_of(const struct recording *rec, size_t safepoint)
+{
+	size_t count;
+	const struct rec_straggler *rows = rec_stragglers(rec, &count), *last = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].safepoint == safepoint && (!last || rows[i].late_ns > last->late_ns))
+			last = &rows[i];
+	return last;
+}
+
+/* ": main in com.example.Foo.bar": whom it waited for, and in which Java method that was. */
+static void write_straggler(const struct recording *rec, const struct rec_straggler *row, FILE *out)
+{
+	const struct rec_stack stack = rec_stack_get(rec, row->stack);
+	const struct rec_thread *thread = rec_thread_get(rec, row->thread);
+	size_t size = rec_text_size(rec);
+	char *text = malloc(size);
+
+	if (text && thread)
+		fprintf(out, ": %s", rec_text(rec, thread->name));
+	for (size_t i = 0; text && thread && i < stack.count; i++) {
+		const struct rec_frame *frame = rec_frame_get(rec, stack.frames[i]);
+
+		if (!rec_kind_is_java(frame->kind))
+			continue;
+		fprintf(out, " in %s", rec_frame_text(rec, stack.frames[i], text, size));
+		break;
+	}
+	free(text);
+}
+
 static void write_safepoints(const struct recording *rec, FILE *out)
 {
 	const struct rec_meta *meta = rec_meta_get(rec);
 	double time_ns = (double)(meta->end_time_ns - meta->start_time_ns) * rec_jvm_count(rec);
 	size_t count;
 	const struct rec_safepoint *rows = rec_safepoints(rec, &count), *slowest = rows;
+	const struct rec_straggler *straggler;
 	struct rec_pauses pauses;
 	char total[TEXT_MAX], longest[TEXT_MAX], reach[TEXT_MAX];
 
@@ -74,6 +109,9 @@ static void write_safepoints(const struct recording *rec, FILE *out)
 			text_ns(pauses.max_ns, longest), text_ns(slowest->reach_ns, reach));
 		if (slowest->operation)
 			fprintf(out, " (%s)", rec_text(rec, slowest->operation));
+		straggler = last_of(rec, (size_t)(slowest - rows) + 1);
+		if (straggler)
+			write_straggler(rec, straggler, out);
 	}
 	fputc('\n', out);
 }

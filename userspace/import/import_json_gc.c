@@ -116,6 +116,26 @@ static void read_safepoint(struct tree *t, yajl_val from)
 	rec_safepoint(t->rec, &row);
 }
 
+static void read_straggler(struct tree *t, yajl_val from)
+{
+	yajl_val safepoint = tree_get(from, "safepoint");
+	const struct rec_straggler row = {
+		.jvm = tree_jvm_at(t, tree_get(from, "jvm")),
+		.safepoint = YAJL_IS_NUMBER(safepoint) ? (uint32_t)tree_counter(safepoint) + 1 : 0,
+		.thread = read_thread(t, from, "thread"),
+		.stack = tree_id_at(t, t->stacks, t->stack_count, tree_get(from, "stack")),
+		.sampled = tree_is_true(tree_get(from, "sampled")),
+		.late_ns = read_counter(from, "late_ns"),
+	};
+	size_t count;
+
+	rec_safepoints(t->rec, &count);
+	if (row.safepoint > count)
+		tree_fail(t, "JSON: a straggler at a safepoint that is not there");
+	else
+		rec_straggler(t->rec, &row);
+}
+
 static void read_operation(struct tree *t, yajl_val from)
 {
 	const struct rec_vm_operation row = {
@@ -147,6 +167,7 @@ void import_json_gc(struct tree *t, yajl_val gc)
 	tree_each(t, tree_get(gc, "collections"), read_collection);
 	tree_each(t, tree_get(gc, "phases"), read_phase);
 	tree_each(t, tree_get(tree_get(gc, "safepoints"), "events"), read_safepoint);
+	tree_each(t, tree_get(gc, "stragglers"), read_straggler);
 	tree_each(t, tree_get(gc, "vm_operations"), read_operation);
 	tree_each(t, tree_get(gc, "counts"), read_counts);
 }

@@ -206,6 +206,7 @@ enum jfr_type_id {
 	JFR_SAFEPOINT_STATE_SYNCHRONIZATION,
 	JFR_EXECUTE_VM_OPERATION,
 	JFR_VM_COUNT,
+	JFR_STRAGGLER,
 	JFR_VM_EVENT_END,
 
 	/* Events of the JDK that are declared only, in the order of their table. */

@@ -86,6 +86,12 @@ static const struct jfr_field vm_count[] = {
 	{ "count", "Count", JFR_LONG, JFR_UNIT_NONE },
 };
 
+static const struct jfr_field straggler[] = {
+	{ "safepointId", "Safepoint Identifier", JFR_LONG, JFR_UNIT_UNSIGNED },
+	{ "sampled", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+	{ "pid", "Process Identifier", JFR_LONG, JFR_UNIT_NONE },
+};
+
 #define AT(id) [JFR_##id - JFR_VM_EVENT_FIRST]
 
 const struct jfr_type jfr_vm_events[JFR_VM_EVENT_NR] = {
@@ -143,5 +149,7 @@ const struct jfr_type jfr_vm_events[JFR_VM_EVENT_NR] = {
 				     "Java Virtual Machine/Runtime",
 				     JFR_DURATION | JFR_EVENT_THREAD,
 				     FIELDS(execute_vm_operation) },
+	AT(STRAGGLER) = { "jvmscope.Straggler", "Thread Slow to Stop", "jvmscope",
+			  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(straggler) },
 	AT(VM_COUNT) = { "jvmscope.VMCount", "VM Probe Count", "jvmscope", 0, FIELDS(vm_count) },
 };

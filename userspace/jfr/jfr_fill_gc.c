@@ -261,6 +261,7 @@ struct safepoint {
 	bool begun;
 	bool ended;
 	int64_t end_ns;
+	uint32_t id; /* its row of the recording, at the end */
 };
 
 enum { BEGIN_TIME, BEGIN_DURATION, BEGIN_THREAD, BEGIN_ID, BEGIN_THREADS, BEGIN_JNI, BEGIN_PID };
@@ -322,6 +323,30 @@ void jfr_fill_safepoint_end(void *ctx, const struct jfr_item *e)
 	to->end_ns = rec_sum(jfr_fill_time(e, END_TIME), jfr_ns(e, END_DURATION));
 }
 
+/* Whose it is comes maybe later. */
+struct straggler {
+	uint64_t safepoint; /* key */
+	struct rec_straggler row;
+};
+
+enum { LATE_NS, LATE_THREAD, LATE_STACK, LATE_SAFEPOINT, LATE_SAMPLED, LATE_PID };
+
+void jfr_fill_straggler(void *ctx, const struct jfr_item *e)
+{
+	struct jfr_filler *f = ctx;
+	const struct rec_straggler row = {
+		.jvm = jvm_of(f, e, LATE_PID),
+		.thread = thread_of(f, e, LATE_THREAD),
+		.stack = jfr_resolve_stack(&f->resolver, jfr_number(e, LATE_STACK)),
+		.sampled = jfr_number(e, LATE_SAMPLED),
+		.late_ns = span_of(e, LATE_NS),
+	};
+	struct straggler *to = add_row(f, &f->gc.stragglers, sizeof(*to), REC_MAX_STRAGGLERS);
+
+	if (to)
+		*to = (struct straggler){ key_of(row.jvm, jfr_number(e, LATE_SAFEPOINT)), row };
+}
+
 enum { OP_TIME, OP_DURATION, OP_THREAD, OP_NAME, OP_STOPS, OP_CALLER, OP_SAFEPOINT, OP_PID };
 
 void jfr_fill_vm_operation(void *ctx, const struct jfr_item *e)
@@ -364,9 +389,24 @@ static void finish_operations(struct jfr_filler *f)
 	}
 }
 
+static void finish_stragglers(struct jfr_filler *f)
+{
+	const struct safepoint *points = f->gc.points.items;
+	const struct straggler *from = f->gc.stragglers.items;
+
+	for (size_t i = 0; i < f->gc.stragglers.count; i++, from++) {
+		struct rec_straggler row = from->row;
+		uint32_t at;
+
+		if (map64_get(&f->gc.safepoints, from->safepoint, &at))
+			row.safepoint = points[at].id;
+		rec_straggler(f->rec, &row);
+	}
+}
+
 static void finish_safepoints(struct jfr_filler *f)
 {
-	const struct safepoint *from = f->gc.points.items;
+	struct safepoint *from = f->gc.points.items;
 
 	finish_operations(f);
 	for (size_t i = 0; i < f->gc.points.count; i++, from++) {
@@ -379,8 +419,9 @@ static void finish_safepoints(struct jfr_filler *f)
 		row.duration_ns = (uint64_t)end_ns - (uint64_t)row.time_ns;
 		if (row.resume_ns > row.duration_ns)
 			row.resume_ns = row.duration_ns;
-		rec_safepoint(f->rec, &row);
+		from->id = rec_safepoint(f->rec, &row);
 	}
+	finish_stragglers(f);
 }
 
 /* ---- what was counted, and the end */
@@ -407,4 +448,5 @@ void jfr_fill_gc_free(struct jfr_filler *f)
 	free(f->gc.sizes.items);
 	free(f->gc.phases.items);
 	free(f->gc.points.items);
+	free(f->gc.stragglers.items);
 }

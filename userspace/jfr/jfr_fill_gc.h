@@ -20,6 +20,7 @@ void jfr_fill_gc_concurrent_level2(void *ctx, const struct jfr_item *e);
 void jfr_fill_safepoint_begin(void *ctx, const struct jfr_item *e);
 void jfr_fill_safepoint_end(void *ctx, const struct jfr_item *e);
 void jfr_fill_vm_operation(void *ctx, const struct jfr_item *e);
+void jfr_fill_straggler(void *ctx, const struct jfr_item *e);
 void jfr_fill_vm_count(void *ctx, const struct jfr_item *e);
 
 /* At the end of the file: what came apart is put together. */
@@ -72,6 +73,9 @@ void jfr_fill_gc_free(struct jfr_filler *f);
 	[JFR_FILL_VM_OPERATION] = JFR_FILL_GC_WANT(                                              \
 		"jdk.ExecuteVMOperation", jfr_fill_vm_operation, "startTime", "duration",        \
 		"eventThread", "operation", "safepoint", "caller", "safepointId", "pid"),        \
+	[JFR_FILL_STRAGGLER] =                                                                   \
+		JFR_FILL_GC_WANT("jvmscope.Straggler", jfr_fill_straggler, "duration",           \
+				 "eventThread", "stackTrace", "safepointId", "sampled", "pid"),  \
 	[JFR_FILL_VM_COUNT] =                                                                    \
 		JFR_FILL_GC_WANT("jvmscope.VMCount", jfr_fill_vm_count, "pid", "name", "count")
 

@@ -85,6 +85,7 @@ struct jfr_fill_gc {
 	struct jfr_fill_rows sizes;
 	struct jfr_fill_rows phases;
 	struct jfr_fill_rows points;
+	struct jfr_fill_rows stragglers;
 };
 
 struct jfr_filler {
@@ -158,6 +159,7 @@ enum {
 	JFR_FILL_SAFEPOINT_END,
 	JFR_FILL_VM_OPERATION,
 	JFR_FILL_VM_COUNT,
+	JFR_FILL_STRAGGLER,
 	JFR_FILL_WANTS,
 };
 

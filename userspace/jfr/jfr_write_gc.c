@@ -245,6 +245,26 @@ static void put_safepoint(struct jfr_writer *w, const struct recording *rec,
 	jfr_end_event(&w->bytes, at);
 }
 
+/* One of a safepoint that is not in the recording has no time. */
+static void put_straggler(struct jfr_writer *w, const struct recording *rec,
+			  const struct rec_straggler *row)
+{
+	size_t count, at;
+	const struct rec_safepoint *safepoints = rec_safepoints(rec, &count);
+	const struct rec_safepoint *of = row->safepoint ? &safepoints[row->safepoint - 1] : NULL;
+
+	if (!of)
+		return;
+	at = jfr_begin(w, JFR_STRAGGLER, of->time_ns);
+	put_long(w, row->late_ns);
+	put_long(w, jfr_pools_thread(w->pools, rec, row->thread));
+	put_long(w, jfr_pools_stack(w->pools, rec, row->stack));
+	put_long(w, of->id);
+	jfr_put_byte(&w->bytes, row->sampled);
+	put_long(w, jfr_pid_of(rec, row->jvm));
+	jfr_end_event(&w->bytes, at);
+}
+
 static void put_operation(struct jfr_writer *w, const struct recording *rec,
 			  const struct rec_vm_operation *row)
 {
@@ -265,10 +285,14 @@ static void put_safepoints(struct jfr_writer *w, const struct recording *rec)
 {
 	size_t count;
 	const struct rec_safepoint *safepoints = rec_safepoints(rec, &count);
+	const struct rec_straggler *stragglers;
 	const struct rec_vm_operation *operations;
 
 	for (; w->safepoints < count; w->safepoints++)
 		put_safepoint(w, rec, &safepoints[w->safepoints]);
+	stragglers = rec_stragglers(rec, &count);
+	for (; w->stragglers < count; w->stragglers++)
+		put_straggler(w, rec, &stragglers[w->stragglers]);
 	operations = rec_vm_operations(rec, &count);
 	for (; w->vm_operations < count; w->vm_operations++)
 		put_operation(w, rec, &operations[w->vm_operations]);

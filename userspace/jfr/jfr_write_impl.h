@@ -93,7 +93,7 @@ struct jfr_writer {
 	uint32_t agent_count;
 	uint8_t *collections; /* owned; [row]: what was said of a collection */
 	size_t collection_capacity;
-	size_t gc_phases, safepoints, vm_operations; /* said so far */
+	size_t gc_phases, safepoints, stragglers, vm_operations; /* said so far */
 	struct jfr_rows_said vm_counts;
 	size_t thread_events, compilations; /* said so far */
 	bool exceptions_begun;		    /* how many there were has been said once */

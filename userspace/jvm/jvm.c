@@ -457,6 +457,25 @@ static int describe_stub(struct jvm *jvm, uint64_t address, struct jvm_frame *ou
 	return 1;
 }
 
+int jvm_frame_at(const struct jvm *jvm, uint64_t pc, struct jvs_frame *out)
+{
+	const struct field *id = &jvm->hotspot.field.nmethod_compile_id;
+	uint32_t compile_id;
+	struct blob blob;
+	int err = codeheap_find(jvm->target, &jvm->hotspot, &jvm->layout, pc, &blob);
+
+	if (!err)
+		err = target_read_u32(jvm->target, blob.address + id->at, &compile_id);
+	if (err)
+		return err;
+	*out = (struct jvs_frame){
+		.word = jvs_frame_word(blob.address, JVS_FRAME_NMETHOD, JVS_HOW_LEAF),
+		.offset = (uint32_t)(pc - blob.code_begin),
+		.cookie = compile_id,
+	};
+	return 0;
+}
+
 int jvm_describe(struct jvm *jvm, const struct jvs_frame *frame, bool leaf,
 		 struct jvm_frame out[JVM_INLINE_MAX])
 {

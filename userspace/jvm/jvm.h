@@ -153,6 +153,12 @@ struct jvm_frame {
 #define JVM_INLINE_MAX 64 /* frames of one physical frame; 21 is the largest seen */
 
 /*
+ * The frame, as a leaf, of compiled code that is at pc. Returns 0, -ENOENT (there is none),
+ * -EFAULT, -ESRCH.
+ */
+int jvm_frame_at(const struct jvm *jvm, uint64_t pc, struct jvs_frame *out);
+
+/*
  * Names one physical frame (kinds INTERPRETED, NMETHOD, STUB, ADAPTER): innermost first, so one
  * compiled frame gives several when methods were inlined. leaf says that the pc is where the
  * thread was, not a return address.

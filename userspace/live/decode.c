@@ -267,6 +267,18 @@ static uint32_t state_in(const struct process *p, const struct jvs_cpu_sample *s
 	return jvm_thread_state(p->jvm, sample->thread_state);
 }
 
+/* Where a thread was that may be late for a safepoint. */
+static void see_running(struct decoder *d, const struct jvs_cpu_sample *sample,
+			const struct rec_key *key, enum rec_thread_state state)
+{
+	const struct vm_running running = { .time_ns = sample->event.time_ns,
+					    .thread = key->thread,
+					    .stack = key->stack };
+
+	if (d->vm && (state == REC_STATE_IN_JAVA || state == REC_STATE_IN_VM))
+		vm_see_running(&d->vm->targets[sample->event.target], &running);
+}
+
 static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *data, size_t size)
 {
 	const struct jvs_cpu_sample *sample = data;
@@ -296,6 +308,7 @@ static void on_cpu_sample(struct decoder *d, struct recording *rec, const void *
 		state = state_of(rec, state_in(p, sample), thread);
 		thread->state_ns[state] += d->period_ns;
 	}
+	see_running(d, sample, &key, state);
 	rec_add(rec, &key, 1, (int64_t)d->period_ns);
 	rec_sample(rec,
 		   &(struct rec_sample){ .time_ns = d->epoch_ns + (int64_t)sample->event.time_ns,
@@ -344,6 +357,7 @@ static const handler handlers[] = {
 	[JVS_EVENT_GC_END] = vm_decode,
 	[JVS_EVENT_SAFEPOINT] = vm_decode,
 	[JVS_EVENT_VM_OPERATION] = vm_decode,
+	[JVS_EVENT_STRAGGLER] = vm_decode,
 	[JVS_EVENT_LOCK] = vm_decode,
 	[JVS_EVENT_THREAD] = vm_decode,
 	[JVS_EVENT_COMPILATION] = vm_decode,

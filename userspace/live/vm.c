@@ -39,6 +39,7 @@ static const struct probe gc_probes[] = {
 static const struct probe safepoint_probes[] = {
 	{ "_ZN20SafepointSynchronize5beginEv", PROBE_CALL, JVS_VM_SAFEPOINT_BEGIN },
 	{ "_ZN20SafepointSynchronize3endEv", PROBE_CALL, JVS_VM_SAFEPOINT_END },
+	{ "_ZN20SafepointSynchronize5blockEP10JavaThread", PROBE_ENTRY, JVS_VM_SAFEPOINT_BLOCK },
 	{ "_ZN8VMThread18evaluate_operationEP12VM_Operation", PROBE_ENTRY, JVS_VM_OP_EVALUATE },
 	{ "vmops__begin", PROBE_USDT, JVS_VM_OP_BEGIN },
 	{ "vmops__end", PROBE_USDT, JVS_VM_OP_END },
@@ -112,9 +113,9 @@ static const struct {
 /* ---- loading */
 
 static const char *const maps[] = {
-	"jvs_vm_counts",     "jvs_vm_layouts",	 "jvs_vm_threads",	 "jvs_lock_controls",
-	"jvs_lock_sums",     "jvs_lock_threads", "jvs_runtime_controls", "jvs_runtime_threads",
-	"jvs_heap_controls", "jvs_heap_classes", "jvs_heap_threads",
+	"jvs_vm_counts",       "jvs_vm_layouts",    "jvs_vm_threads",	"jvs_lock_controls",
+	"jvs_vm_stopping",     "jvs_lock_sums",	    "jvs_lock_threads", "jvs_runtime_controls",
+	"jvs_runtime_threads", "jvs_heap_controls", "jvs_heap_classes", "jvs_heap_threads",
 };
 
 int vm_choose(struct bpf_object *object, unsigned int events)
@@ -209,6 +210,7 @@ static void show_layout(struct vm *vm, const struct process *p, struct image *im
 		.phase_end = 32,
 		.phase_type = 48,
 		.op_caller = 8,
+		.straggler_ns = VM_STRAGGLER_NS,
 		.epoch = epoch + 1,
 	};
 	/* JDK 11 has a counter of 32 bits for that. */
@@ -321,6 +323,7 @@ static int64_t epoch_now(void)
 void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct recording *rec)
 {
 	vm_show_objects(vm, p);
+	vm_find_safepoint_states(vm, p);
 	vm_keep_budgets(vm, d, p, rec);
 	vm_heap_tick(vm, p, rec);
 }
@@ -400,7 +403,7 @@ static void take_safepoint(struct vm_target *t, const struct decoder *d, struct 
 	};
 
 	t->operation.name = 0;
-	rec_safepoint(rec, &row);
+	vm_tell_stragglers(t, p, rec, record, rec_safepoint(rec, &row));
 }
 
 /* The thread of a JavaThread; 0: it is none, or not known. */
@@ -450,6 +453,7 @@ static const size_t sizes[] = {
 	[JVS_EVENT_GC_END] = sizeof(struct jvs_gc_end),
 	[JVS_EVENT_SAFEPOINT] = sizeof(struct jvs_safepoint),
 	[JVS_EVENT_VM_OPERATION] = sizeof(struct jvs_vm_operation),
+	[JVS_EVENT_STRAGGLER] = sizeof(struct jvs_straggler),
 	[JVS_EVENT_LOCK] = sizeof(struct jvs_lock_event),
 	[JVS_EVENT_THREAD] = sizeof(struct jvs_thread_event),
 	[JVS_EVENT_COMPILATION] = sizeof(struct jvs_compilation),
@@ -476,6 +480,8 @@ void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_
 		take_safepoint(t, d, p, rec, data);
 	else if (event->kind == JVS_EVENT_VM_OPERATION)
 		take_operation(t, d, p, rec, data);
+	else if (event->kind == JVS_EVENT_STRAGGLER)
+		vm_take_straggler(t, d, p, rec, data);
 	else if (event->kind == JVS_EVENT_LOCK)
 		vm_take_lock(t, d, p, rec, data);
 	else if (event->kind == JVS_EVENT_HEAP_CLASS || event->kind == JVS_EVENT_HEAP_ALLOCATION)

@@ -78,6 +78,21 @@ struct vm_objects {
 };
 #define VM_OBJECTS_WAIT_MAX 64 /* 6.4 s */
 
+/* A thread that stopped late: the last ones, of the safepoint that began at start_ns. */
+struct vm_stopped {
+	uint64_t start_ns; /* CLOCK_MONOTONIC, as time_ns; 0: free */
+	uint64_t time_ns;
+	uint32_t thread, stack;
+};
+#define VM_STOPPED 32
+
+/* A CPU sample of a thread that ran Java code or code of the VM: the last ones. */
+struct vm_running {
+	uint64_t time_ns; /* CLOCK_MONOTONIC; 0: free */
+	uint32_t thread, stack;
+};
+#define VM_RUNNING 256
+
 struct vm_target {
 	struct probe_set sets[JVS_VM_GROUP_NR];
 	struct probe_budget budgets[JVS_VM_GROUP_NR];
@@ -92,6 +107,10 @@ struct vm_target {
 	struct jvs_vm_layout layout;
 	struct klasses klasses;
 	struct vm_starting starting;
+	struct vm_stopped stopped[VM_STOPPED];
+	struct vm_running running[VM_RUNNING];
+	uint32_t next_stopped, next_running;
+	uint32_t state_tries; /* to find where threads note that they are stopped */
 	struct vm_objects objects;
 	uint32_t monitor_object; /* ObjectMonitor::_object */
 	struct jvs_lock_control lock;
@@ -158,6 +177,9 @@ void vm_status(const struct vm *vm, struct live_status *status);
 
 /* The target runs another program, or its place is given to another. */
 void vm_forget(struct vm *vm, const struct process *p);
+
+/* A CPU sample of a thread in Java code or code of the VM: it had not stopped for a safepoint. */
+void vm_see_running(struct vm_target *t, const struct vm_running *running);
 
 /* A record of the ring. */
 void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_t size);

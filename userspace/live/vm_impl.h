@@ -20,6 +20,16 @@ void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out);
 void vm_take_gc(struct vm_target *t, const struct decoder *d, struct process *p,
 		struct recording *rec, const struct jvs_event *event);
 
+/* vm_stragglers.c: threads that were slow to stop. */
+#define VM_STRAGGLER_NS 10000000 /* who takes less is not told, as other waits */
+/* Lets the kernel know where the VM notes who is stopped, as soon as that is found. */
+void vm_find_safepoint_states(struct vm *vm, const struct process *p);
+void vm_take_straggler(struct vm_target *t, struct decoder *d, struct process *p,
+		       struct recording *rec, const struct jvs_straggler *record);
+/* Those of the safepoint of this record, whose row is safepoint. */
+void vm_tell_stragglers(const struct vm_target *t, const struct process *p, struct recording *rec,
+			const struct jvs_safepoint *record, uint32_t safepoint);
+
 /* vm_lock.c: where a monitor has its object. */
 void vm_find_monitor_object(struct vm_target *t, struct image *image);
 /* Lets the kernel know which waits are long ones. Before its probes are attached. */

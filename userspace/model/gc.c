@@ -10,6 +10,7 @@ struct rec_gc {
 	struct rec_rows collections;
 	struct rec_rows phases;
 	struct rec_rows safepoints;
+	struct rec_rows stragglers;
 	struct rec_rows operations;
 	struct rec_rows counts;
 };
@@ -23,6 +24,7 @@ static const struct rec_gc nothing = {
 	.collections = ROWS(rec_collection, REC_MAX_COLLECTIONS, "collections_over_limit"),
 	.phases = ROWS(rec_gc_phase, REC_MAX_GC_PHASES, "gc_phases_over_limit"),
 	.safepoints = ROWS(rec_safepoint, REC_MAX_SAFEPOINTS, "safepoints_over_limit"),
+	.stragglers = ROWS(rec_straggler, REC_MAX_STRAGGLERS, "stragglers_over_limit"),
 	.operations = ROWS(rec_vm_operation, REC_MAX_VM_OPERATIONS, "vm_operations_over_limit"),
 	.counts = ROWS(rec_count, UINT32_MAX, NULL),
 };
@@ -52,6 +54,7 @@ void rec_gc_free(struct rec_gc *gc)
 	free(gc->collections.items);
 	free(gc->phases.items);
 	free(gc->safepoints.items);
+	free(gc->stragglers.items);
 	free(gc->operations.items);
 	free(gc->counts.items);
 	map64_free(&gc->counts.places);
@@ -122,6 +125,33 @@ const struct rec_safepoint *rec_safepoints(const struct recording *rec, size_t *
 {
 	*count = rec->gc ? rec->gc->safepoints.count : 0;
 	return rec->gc ? rec->gc->safepoints.items : NULL;
+}
+
+uint32_t rec_straggler(struct recording *rec, const struct rec_straggler *straggler)
+{
+	struct rec_gc *gc = gc_of(rec);
+	struct rec_straggler *row = gc ? rec_rows_add(rec, &gc->stragglers, 1) : NULL;
+
+	if (!row)
+		return 0;
+	*row = *straggler;
+	return gc->stragglers.count;
+}
+
+const struct rec_straggler *rec_stragglers(const struct recording *rec, size_t *count)
+{
+	*count = rec->gc ? rec->gc->stragglers.count : 0;
+	return rec->gc ? rec->gc->stragglers.items : NULL;
+}
+
+void rec_gc_each_stack(struct recording *rec, uint32_t (*change)(uint32_t stack, void *ctx),
+		       void *ctx)
+{
+	struct rec_straggler *rows = rec->gc ? rec->gc->stragglers.items : NULL;
+
+	for (uint32_t i = 0; rows && i < rec->gc->stragglers.count; i++)
+		if (rows[i].stack)
+			rows[i].stack = change(rows[i].stack, ctx);
 }
 
 uint32_t rec_vm_operation(struct recording *rec, const struct rec_vm_operation *operation)

@@ -19,6 +19,7 @@
 #define REC_MAX_GC_PHASES     (1u << 22)
 #define REC_MAX_SAFEPOINTS    (1u << 20)
 #define REC_MAX_VM_OPERATIONS (1u << 20)
+#define REC_MAX_STRAGGLERS    (1u << 20)
 
 /* Sizes of the heap before or after a collection, bytes. */
 struct rec_gc_heap {
@@ -83,6 +84,16 @@ struct rec_safepoint {
 	uint64_t resume_ns;   /* of it, since they were told to; 0 not known */
 };
 
+/* A thread that was slow to stop at a safepoint, and where it was meanwhile. */
+struct rec_straggler {
+	uint32_t jvm;
+	uint32_t safepoint; /* its row; 0 not known */
+	uint32_t thread;
+	uint32_t stack;	  /* 0 not known */
+	bool sampled;	  /* the stack is of a CPU sample while it ran, else of where it stopped */
+	uint64_t late_ns; /* from when it was told to until it stopped, or was seen last */
+};
+
 struct rec_vm_operation {
 	uint32_t jvm;
 	uint32_t name;	    /* "G1CollectForAllocation" */
@@ -106,6 +117,12 @@ const struct rec_gc_phase *rec_gc_phases(const struct recording *rec, size_t *co
 
 uint32_t rec_safepoint(struct recording *rec, const struct rec_safepoint *safepoint);
 const struct rec_safepoint *rec_safepoints(const struct recording *rec, size_t *count);
+
+uint32_t rec_straggler(struct recording *rec, const struct rec_straggler *straggler);
+const struct rec_straggler *rec_stragglers(const struct recording *rec, size_t *count);
+/* Gives each stack of them the id that change() makes of it. */
+void rec_gc_each_stack(struct recording *rec, uint32_t (*change)(uint32_t stack, void *ctx),
+		       void *ctx);
 
 uint32_t rec_vm_operation(struct recording *rec, const struct rec_vm_operation *operation);
 const struct rec_vm_operation *rec_vm_operations(const struct recording *rec, size_t *count);
