@@ -225,3 +225,58 @@ def not_a_jvm(run, make):
     expect(took < 1, "took %.1f s" % took)
     expect(not path.exists(), "wrote a file")
     run.note(scope.err[0])
+
+
+# Each group of places in libjvm: one of its symbols, what is lost without, what is still recorded.
+GROUPS = {
+    "gc": ("_ZNK8GCTracer22report_gc_heap_summaryEN6GCWhen4TypeERK13GCHeapSummary",
+           "sizes of the heap"),
+    "safepoint": ("_ZN20SafepointSynchronize5blockEP10JavaThread",
+                  "threads that are slow to stop"),
+    "lock": ("_ZN6Parker4parkEbl", "LockSupport.park()"),
+    "thread": ("_ZN6Thread5startEPS_", "who starts a thread"),
+    "jit": ("_ZN14Deoptimization19uncommon_trap_innerEP10JavaThreadi", "deoptimizations"),
+    "exception": ("JVM_FillInStackTrace", "exceptions"),
+    "alloc": ("_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread",
+              "objects outside of TLABs"),
+}
+
+
+def drop_symbols(names):
+    """Gives these symbols of libjvm.so, in the table that a running JVM does not use, other names."""
+    def edit(path):
+        arguments = [word for name in names
+                     for word in ("--redefine-sym", "%s=gone_%s" % (name, name))]
+        subprocess.run(["objcopy", *arguments, path], check=True)
+    return edit
+
+
+def without(run, name, symbols):
+    """(lines of doctor, lines of a recording) of a JVM without these symbols."""
+    jvm = running_edited(run, name, drop_symbols(symbols))
+    needs = run.doctor(jvm.pid)
+    jvm.go()
+    scope = run.scope("-p", jvm.pid, "-d", 2, "-e", ",".join(GROUPS), "-f", run.output(),
+                      "--no-progress")
+    status = scope.wait(60)
+    expect(status == 0, "status %s: %s" % (status, scope.err[-3:]))
+    return needs, scope.err
+
+
+@test("a symbol of each group is missing")
+def missing_symbols(run):
+    """Each group says what it lost, in one line each; the others are whole."""
+    exported = {"exception"}  # a running JVM needs it
+    for group, (symbol, lost) in GROUPS.items():
+        if group in exported:
+            continue
+        needs, lines = without(run, "no-%s" % group, [symbol])
+        for other in GROUPS:
+            state, text = needs["places of %s" % other]
+            expect(state == ("degraded" if other == group else "ok"),
+                   "without %s: %s is %s: %s" % (symbol, other, state, text))
+        text = needs["places of %s" % group][1]
+        expect("not known: %s (%s)" % (lost, symbol) in text, text)
+        said = [line for line in lines if "its libjvm has no" in line]
+        expect(len(said) == 1 and symbol in said[0], "%s: %s" % (group, said))
+    run.note("%d groups" % (len(GROUPS) - len(exported)))

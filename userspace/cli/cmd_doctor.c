@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "jvm/jvm.h"
 #include "live/live.h"
+#include "live/vm.h"
 #include "target/image.h"
 #include "target/maps.h"
 #include "target/target.h"
@@ -141,6 +142,34 @@ static void check_probes(struct doctor *doctor, const struct image *image)
 	strbuf_free(&lists[1]);
 }
 
+/* What each event of the VM's own has of its places, one line each. */
+static void check_places(struct doctor *doctor, struct image *image)
+{
+	struct vm_places all[JVS_VM_GROUP_NR];
+
+	vm_places(image, all);
+	for (size_t i = 0; i < JVS_VM_GROUP_NR; i++) {
+		const struct vm_places *places = &all[i];
+		struct strbuf text = { 0 };
+		char name[32];
+
+		snprintf(name, sizeof(name), "places of %s", places->event);
+		if (!places->missing) {
+			say(doctor, LIVE_NEED_OK, name, "%zu of %zu: %s", places->count,
+			    places->count, places->what);
+			continue;
+		}
+		for (size_t k = 0; k < places->missing; k++)
+			strbuf_printf(&text, "%s%s (%s)", k ? ", " : "", places->lost[k],
+				      places->names[k]);
+		say(doctor, LIVE_NEED_DEGRADED, name,
+		    "%zu of %zu, so not known: %s; install the debug symbols of this JDK, or use "
+		    "one that has them",
+		    places->count - places->missing, places->count, strbuf_text(&text));
+		strbuf_free(&text);
+	}
+}
+
 /* Returns whether libjvm.so can be probed. */
 static bool check_image(struct doctor *doctor, const struct target *target,
 			const struct mapping *libjvm)
@@ -160,6 +189,7 @@ static bool check_image(struct doctor *doctor, const struct target *target,
 	check_build_id(doctor, image);
 	has_symbols = check_symbols(doctor, image);
 	check_probes(doctor, image);
+	check_places(doctor, image);
 	image_close(image);
 	return has_symbols;
 }

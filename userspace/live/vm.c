@@ -18,6 +18,7 @@
 #include "model/recording.h"
 #include "target/image.h"
 #include "target/target.h"
+#include "target/usdt.h"
 
 #define GROUP "vm"
 
@@ -109,6 +110,83 @@ static const struct {
 			       PROBES(exception_probes) },
 	[JVS_VM_ALLOC] = { "alloc", LIVE_EVENT_ALLOC, "allocation", PROBES(alloc_probes) },
 };
+
+/* What is not known where a libjvm does not have a place. */
+static const char *const lost[JVS_VM_SITE(GROUP_NR, 0)] = {
+	[JVS_VM_GC_START] = "numbers of collections",
+	[JVS_VM_GC_HEAP] = "sizes of the heap",
+	[JVS_VM_GC_METASPACE] = "sizes of metaspace",
+	[JVS_VM_GC_PHASES] = "phases and pauses",
+	[JVS_VM_GC_END] = "collections",
+	[JVS_VM_SAFEPOINT_BEGIN] = "safepoints",
+	[JVS_VM_SAFEPOINT_END] = "ends of safepoints",
+	[JVS_VM_SAFEPOINT_BLOCK] = "threads that are slow to stop",
+	[JVS_VM_OP_EVALUATE] = "who asks for VM operations",
+	[JVS_VM_OP_BEGIN] = "VM operations",
+	[JVS_VM_OP_END] = "ends of VM operations",
+	[JVS_VM_LOCK_ENTER] = "waits for monitors",
+	[JVS_VM_LOCK_WAIT] = "Object.wait()",
+	[JVS_VM_LOCK_PARK] = "LockSupport.park()",
+	[JVS_VM_THREAD_STARTS] = "who starts a thread",
+	[JVS_VM_THREAD_RUNS] = "starts of threads",
+	[JVS_VM_THREAD_EXITS] = "ends of threads",
+	[JVS_VM_COMPILE] = "compilations",
+	[JVS_VM_TRAP] = "deoptimizations",
+	[JVS_VM_EXCEPTION_FILL] = "exceptions",
+	[JVS_VM_ALLOC_TLAB] = "objects in TLABs",
+	[JVS_VM_ALLOC_OUTSIDE] = "objects outside of TLABs",
+	[JVS_VM_ALLOC_END] = "the last TLABs of threads that end",
+};
+
+/* A probe of USDT that is looked for. */
+struct sought {
+	const char *name;
+	bool found;
+};
+
+static int seek(const struct usdt_place *place, void *ctx)
+{
+	struct sought *sought = ctx;
+
+	if (!strcmp(place->provider, "hotspot") && !strcmp(place->name, sought->name))
+		sought->found = true;
+	return 0;
+}
+
+static bool has_probe(struct image *image, const struct probe *probe)
+{
+	struct sought sought = { .name = probe->symbol };
+	uint64_t vaddr;
+
+	if (probe->where == PROBE_USDT)
+		return usdt_each(image, seek, &sought) >= 0 && sought.found;
+	return !image_symbol(image, probe->symbol, false, &vaddr);
+}
+
+void vm_places(struct image *image, struct vm_places out[JVS_VM_GROUP_NR])
+{
+	for (int group = 0; group < JVS_VM_GROUP_NR; group++) {
+		const struct probe *probes = groups[group].probes;
+		struct vm_places *to = &out[group];
+		bool found[1 << JVS_VM_SITE_BITS] = { false };
+		const char *names[1 << JVS_VM_SITE_BITS] = { NULL };
+
+		*to = (struct vm_places){ .event = groups[group].name, .what = groups[group].what };
+		for (size_t i = 0; i < groups[group].count; i++) {
+			uint32_t place = probes[i].id & ((1 << JVS_VM_SITE_BITS) - 1);
+
+			names[place] = probes[i].symbol;
+			found[place] |= has_probe(image, &probes[i]);
+		}
+		for (uint32_t i = 0; i < 1 << JVS_VM_SITE_BITS; i++) {
+			to->count += names[i] != NULL;
+			if (!names[i] || found[i])
+				continue;
+			to->names[to->missing] = names[i];
+			to->lost[to->missing++] = lost[(uint32_t)group << JVS_VM_SITE_BITS | i];
+		}
+	}
+}
 
 /* ---- loading */
 
@@ -233,14 +311,27 @@ static bool is_found(int group, const struct probe_set *set, uint32_t place)
 	return false;
 }
 
+/* A place by the last of its names, which is that of newer JDKs. */
+static const char *name_of(int group, uint32_t place)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < groups[group].count; i++)
+		if (groups[group].probes[i].id == place)
+			name = groups[group].probes[i].symbol;
+	return name;
+}
+
 /* What of a group the libjvm does not have, in one line. */
 static void say_missing(const struct process *p, int group, const struct probe_set *set)
 {
 	for (size_t i = 0; i < groups[group].count; i++) {
-		if (is_found(group, set, groups[group].probes[i].id))
+		uint32_t place = groups[group].probes[i].id;
+
+		if (is_found(group, set, place))
 			continue;
 		log_info("pid %d: its libjvm has no %s: not all of %s is known", p->target->pid,
-			 groups[group].probes[i].symbol, groups[group].what);
+			 name_of(group, place), groups[group].what);
 		return;
 	}
 }

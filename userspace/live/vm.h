@@ -154,6 +154,19 @@ int vm_choose(struct bpf_object *object, unsigned int events);
 int vm_open(struct bpf_object *object, unsigned int events, double max_overhead, struct vm **out);
 void vm_close(struct vm *vm);
 
+/* What of a group of places a libjvm has. */
+struct vm_places {
+	const char *event; /* of -e */
+	const char *what;  /* is recorded by it */
+	size_t count;	   /* of its places */
+	size_t missing;
+	const char *lost[16];  /* [missing]: what is not known without each, */
+	const char *names[16]; /* and its name as newer JDKs have it */
+};
+
+/* Writes what each group finds in libjvm. Nothing is logged. */
+void vm_places(struct image *image, struct vm_places out[JVS_VM_GROUP_NR]);
+
 /* From now on nothing is probed any more: the links go to those that are given up. */
 void vm_give_up(struct vm *vm, struct probes_leaving *leaving);
 
