@@ -354,6 +354,7 @@ enum jvs_event_kind {
 	JVS_EVENT_COMPILATION = 74,
 	JVS_EVENT_TRAP = 75,
 	JVS_EVENT_EXCEPTION = 76,
+	JVS_EVENT_IO = 77,     /* jvs_io.h */
 	JVS_EVENT_OFFCPU = 80, /* jvs_offcpu.h */
 	/* jvs_heap.h */
 	JVS_EVENT_HEAP_CLASS = 88,

@@ -17,7 +17,8 @@
 	X(THREAD, "thread")       \
 	X(JIT, "jit")             \
 	X(EXCEPTION, "exception") \
-	X(ALLOC, "alloc")
+	X(ALLOC, "alloc")         \
+	X(IO, "io")
 
 enum jvs_vm_group {
 #define X(name, text) JVS_VM_##name,
@@ -62,6 +63,24 @@ enum jvs_vm_site {
 	/* send_allocation_outside_tlab(klass, object, size, thread) */
 	JVS_VM_ALLOC_OUTSIDE = JVS_VM_SITE(ALLOC, 1),
 	JVS_VM_ALLOC_END = JVS_VM_SITE(ALLOC, 2), /* JavaThread::exit(...) */
+
+	/* jvs_io.h: native methods; their second argument is "this", or the class */
+	JVS_VM_IO_SOCKET_READ = JVS_VM_SITE(IO, 0),   /* (descriptor, address, length) */
+	JVS_VM_IO_SOCKET_WRITE = JVS_VM_SITE(IO, 1),  /* the same */
+	JVS_VM_IO_CHANNEL_READ = JVS_VM_SITE(IO, 2),  /* the same, of a file or a socket */
+	JVS_VM_IO_CHANNEL_WRITE = JVS_VM_SITE(IO, 3), /* the same */
+	JVS_VM_IO_FORCE = JVS_VM_SITE(IO, 4),	      /* (descriptor, with metadata) */
+	JVS_VM_IO_POLL = JVS_VM_SITE(IO, 5),	      /* (descriptor, events, milliseconds) */
+	JVS_VM_IO_INPUT = JVS_VM_SITE(IO, 6),	      /* FileInputStream(array, from, length) */
+	JVS_VM_IO_INPUT_BYTE = JVS_VM_SITE(IO, 7),    /* () */
+	JVS_VM_IO_OUTPUT = JVS_VM_SITE(IO, 8),	      /* FileOutputStream(array, from, length) */
+	JVS_VM_IO_OUTPUT_BYTE = JVS_VM_SITE(IO, 9),
+	JVS_VM_IO_RANDOM_READ = JVS_VM_SITE(IO, 10), /* RandomAccessFile(array, from, length) */
+	JVS_VM_IO_RANDOM_READ_BYTE = JVS_VM_SITE(IO, 11),
+	JVS_VM_IO_RANDOM_WRITE = JVS_VM_SITE(IO, 12),
+	JVS_VM_IO_RANDOM_WRITE_BYTE = JVS_VM_SITE(IO, 13),
+	JVS_VM_IO_OLD_READ = JVS_VM_SITE(IO, 14),  /* (descriptor, array, from, length, ...) */
+	JVS_VM_IO_OLD_WRITE = JVS_VM_SITE(IO, 15), /* (descriptor, array, from, length) */
 };
 
 /* Cookie of a probe: the place, and for a USDT probe the number of its first argument's register.
@@ -184,21 +203,21 @@ struct jvs_vm_layout {
 _Static_assert(sizeof(struct jvs_vm_layout) == 96, "no holes");
 
 /* X(NAME, "name in outputs", loss): of a group of a target, on each CPU. */
-#define JVS_VM_COUNTER_LIST(X)                                                              \
-	X(HITS, "hits", 0)	   /* programs run at entries */                            \
-	X(RETURNS, "returns", 0)   /* and at returns */                                     \
-	X(RUN_NS, "run_ns", 0)	   /* time of the programs */                               \
-	X(LOST, "ring_full", 1)	   /* records that did not fit */                           \
-	X(UNREAD, "unreadable", 1) /* structures that could not be read */                  \
-	X(NO_STATE, "no_thread_state", 1)                                                   \
-	X(NO_STACK, "stack_slot_busy", 0)   /* all scratch slots were in use */             \
-	X(STACK_FULL, "stack_ring_full", 0) /* it is sent again the next time */            \
-	X(RECALLED, "recalled_stacks", 0)                                                   \
-	X(UNSUMMED, "sums_full", 1)	  /* of short waits: no place for one more class */ \
-	X(CUT, "cut", 1)		  /* phases beyond JVS_GC_PHASES */                 \
-	X(UNPLACED, "classes_full", 1)	  /* hits without a place for one more class */     \
-	X(NO_RETURN, "unseen_returns", 1) /* calls lost: they have returned unprobed */     \
-	X(NO_ENTRY, "unseen_entries", 0)  /* returns of what began before the probes */     \
+#define JVS_VM_COUNTER_LIST(X)                                                           \
+	X(HITS, "hits", 0)	   /* programs run at entries */                         \
+	X(RETURNS, "returns", 0)   /* and at returns */                                  \
+	X(RUN_NS, "run_ns", 0)	   /* time of the programs */                            \
+	X(LOST, "ring_full", 1)	   /* records that did not fit */                        \
+	X(UNREAD, "unreadable", 1) /* structures that could not be read */               \
+	X(NO_STATE, "no_thread_state", 1)                                                \
+	X(NO_STACK, "stack_slot_busy", 0)   /* all scratch slots were in use */          \
+	X(STACK_FULL, "stack_ring_full", 0) /* it is sent again the next time */         \
+	X(RECALLED, "recalled_stacks", 0)                                                \
+	X(UNSUMMED, "sums_full", 1)	  /* of what was short: no place for one more */ \
+	X(CUT, "cut", 1)		  /* phases beyond JVS_GC_PHASES */              \
+	X(UNPLACED, "classes_full", 1)	  /* hits without a place for one more class */  \
+	X(NO_RETURN, "unseen_returns", 1) /* calls lost: they have returned unprobed */  \
+	X(NO_ENTRY, "unseen_entries", 0)  /* returns of what began before the probes */  \
 	X(NO_LAYOUT, "unreadable_yet", 1) /* before the JVM's structures were known */
 
 enum jvs_vm_counter {

@@ -38,6 +38,8 @@ JVS_INLINE __s32 jvs_system_call(struct task_struct *task)
 	return task->mm ? (__s32)regs->syscallno : -1;
 }
 
+#define JVS_SIXTH_ARGUMENT(ctx) ((ctx)->regs[5])
+
 /* For probes within functions, which are not placed on this machine: target/insn_flow.h. */
 JVS_INLINE __u64 jvs_preserved(const struct pt_regs *regs, __u32 number)
 {

@@ -40,6 +40,8 @@ JVS_INLINE __s32 jvs_system_call(struct task_struct *task)
 	return task->mm ? (__s32)regs->orig_ax : -1;
 }
 
+#define JVS_SIXTH_ARGUMENT(ctx) ((ctx)->r9)
+
 /* A register that called functions preserve, by its number in instructions. */
 JVS_INLINE __u64 jvs_preserved(const struct pt_regs *regs, __u32 number)
 {

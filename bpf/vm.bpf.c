@@ -77,6 +77,8 @@ static __always_inline int on_call(struct jvs_vm_call *call)
 		return jvs_vm_exception(call);
 	case JVS_VM_ALLOC:
 		return jvs_vm_alloc(call);
+	case JVS_VM_IO:
+		return jvs_vm_io(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -90,6 +92,8 @@ static __always_inline int on_call_return(struct jvs_vm_call *call)
 		return jvs_vm_lock_return(call);
 	case JVS_VM_JIT:
 		return jvs_vm_jit_return(call);
+	case JVS_VM_IO:
+		return jvs_vm_io_return(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -107,6 +111,8 @@ static __always_inline int on_stack(struct jvs_vm_call *call)
 		return jvs_vm_runtime_stack(call);
 	case JVS_VM_ALLOC:
 		return jvs_vm_alloc_stack(call);
+	case JVS_VM_IO:
+		return jvs_vm_io_stack(call);
 	}
 	return JVS_VM_NOTHING;
 }
@@ -145,6 +151,7 @@ static __always_inline int on_entry(struct pt_regs *ctx, const struct caller *ca
 	call.args[2] = PT_REGS_PARM3(ctx);
 	call.args[3] = PT_REGS_PARM4(ctx);
 	call.args[4] = PT_REGS_PARM5(ctx);
+	call.args[5] = JVS_SIXTH_ARGUMENT(ctx);
 	call.first = jvs_preserved(ctx, cookie >> JVS_VM_COOKIE_FIRST & 0xff);
 	wants = on_call(&call);
 	if (wants & JVS_VM_STACK) {
@@ -159,6 +166,7 @@ static __always_inline void on_return(struct pt_regs *ctx, const struct caller *
 {
 	struct jvs_vm_call call = { .time_ns = caller->start_ns,
 				    .target = caller->target,
+				    .args = { PT_REGS_RC(ctx) },
 				    .sp = PT_REGS_SP(ctx) - JVS_RETURN_SLOT,
 				    .site = site_of(ctx) };
 

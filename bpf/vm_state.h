@@ -34,10 +34,10 @@ extern struct jvs_vm_threads_map jvs_vm_threads SEC(".maps");
 /* A call, or a return, as its probe saw it. */
 struct jvs_vm_call {
 	__u64 time_ns;
-	__u64 args[5];
-	__u64 first; /* of a USDT probe: its first argument */
-	__u64 sp;    /* at the entry, also of a return */
-	__u64 stack; /* hash, when it was asked for; 0: it could not be taken */
+	__u64 args[6]; /* of a return: its result, and nothing else */
+	__u64 first;   /* of a USDT probe: its first argument */
+	__u64 sp;      /* at the entry, also of a return */
+	__u64 stack;   /* hash, when it was asked for; 0: it could not be taken */
 	__u32 target;
 	__u32 site; /* enum jvs_vm_site */
 };
@@ -69,6 +69,9 @@ int jvs_vm_exception(struct jvs_vm_call *call);
 int jvs_vm_runtime_stack(struct jvs_vm_call *call); /* of all three */
 int jvs_vm_alloc(struct jvs_vm_call *call);
 int jvs_vm_alloc_stack(struct jvs_vm_call *call);
+int jvs_vm_io(struct jvs_vm_call *call);
+int jvs_vm_io_return(struct jvs_vm_call *call);
+int jvs_vm_io_stack(struct jvs_vm_call *call);
 
 static __always_inline void jvs_vm_fill(struct jvs_event *event, __u32 kind,
 					const struct jvs_vm_call *call)

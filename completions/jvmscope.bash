@@ -53,9 +53,9 @@ _jvmscope_values() {
 		esac
 		;;
 	--filter) echo 'mark fold drop off' ;;
-	-e | --events) echo 'cpu offcpu native native=libc class gc safepoint lock alloc thread jit exception counter all' ;;
+	-e | --events) echo 'cpu offcpu native native=libc class gc safepoint lock alloc thread jit exception io counter all' ;;
 	--max-overhead) echo 'none' ;;
-	--metric) echo 'cpu native_alloc native_live vm_reserved vm_committed thread_stacks class_load lock_wait object_wait park heap_alloc exception deoptimization offcpu wakeup' ;;
+	--metric) echo 'cpu native_alloc native_live vm_reserved vm_committed thread_stacks class_load lock_wait object_wait park heap_alloc exception deoptimization offcpu wakeup socket_read socket_write file_read file_write file_force socket_read_bytes socket_write_bytes file_read_bytes file_write_bytes' ;;
 	--cpu-event) echo 'auto cycles cpu-clock' ;;
 	--color) echo 'auto always never' ;;
 	-F | --frequency) echo '99 199 499 997' ;;

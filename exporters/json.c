@@ -9,6 +9,7 @@
 #include "exporters/json_classes.h"
 #include "exporters/json_gc.h"
 #include "exporters/json_heap.h"
+#include "exporters/json_io.h"
 #include "exporters/json_ledger.h"
 #include "exporters/json_native.h"
 #include "exporters/json_runtime.h"
@@ -543,6 +544,7 @@ static void write_document(struct document *doc)
 	json_classes(&doc->json, doc->rec);
 	json_gc(&doc->json, doc->rec);
 	json_runtime(&doc->json, doc->rec);
+	json_io(&doc->json, doc->rec);
 	json_heap(&doc->json, doc->rec);
 	write_native(doc);
 	json_budget(&doc->json, doc->rec);

@@ -72,8 +72,66 @@ struct uprobe_task {
 	struct return_instance *return_instances; /* innermost first */
 } __attribute__((preserve_access_index));
 
+/* What a descriptor stands for. */
+struct qstr {
+	const unsigned char *name;
+} __attribute__((preserve_access_index));
+
+struct dentry {
+	struct qstr d_name;
+} __attribute__((preserve_access_index));
+
+struct super_block {
+	__u32 s_dev;
+} __attribute__((preserve_access_index));
+
+struct inode {
+	__u16 i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+} __attribute__((preserve_access_index));
+
+struct path {
+	struct dentry *dentry;
+} __attribute__((preserve_access_index));
+
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+	void *private_data; /* of a socket: struct socket */
+} __attribute__((preserve_access_index));
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} __attribute__((preserve_access_index));
+
+struct files_struct {
+	struct fdtable *fdt;
+} __attribute__((preserve_access_index));
+
+struct in6_addr {
+	__u8 bytes[16]; /* no member of the kernel's: the whole is read */
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be16 skc_dport;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr;
+} __attribute__((preserve_access_index));
+
+struct sock {
+	struct sock_common __sk_common;
+} __attribute__((preserve_access_index));
+
+struct socket {
+	struct sock *sk;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags;
+	struct files_struct *files;
 	struct uprobe_task *utask; /* NULL: never met a probe */
 	struct mm_struct *mm;	   /* NULL: a kernel thread, or a thread that is exiting */
 } __attribute__((preserve_access_index));

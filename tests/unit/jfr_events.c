@@ -8,6 +8,7 @@
 #include "golden/gc.h"
 #include "golden/recording.h"
 #include "model/classes.h"
+#include "model/io.h"
 #include "model/runtime.h"
 #include "model/series.h"
 #include "model/settings.h"
@@ -206,6 +207,11 @@ static void add_events(struct recording *rec)
 	event.ends = true;
 	rec_thread_event(rec, &event);
 	rec_compilation(rec, &compilation);
+	for (enum rec_metric metric = REC_SOCKET_READ; metric <= REC_FILE_FORCE; metric++) {
+		const struct rec_io row = { .jvm = 1, .thread = 1, .metric = metric, .time_ns = 1 };
+
+		rec_io(rec, &row);
+	}
 }
 
 static void add_settings(struct recording *rec)

@@ -129,6 +129,22 @@ static void another_argument_may_be_lost(void)
 	CU_ASSERT_FALSE(insn_site_x86_first(first, sizeof(first)).emulated);
 }
 
+/* FileOutputStream.write(int) of a JDK 17: mov fos_fd(%rip),%r8; movzbl %cl,%ecx; jmp */
+static void all_but_two_arguments_may_be_lost(void)
+{
+	static const uint8_t code[] = { 0x4c, 0x8b, 0x05, 0x19, 0x6e, 0x01, 0x00, 0x0f,
+					0xb6, 0xc9, 0xe9, 0x71, 0x70, 0x00, 0x00 };
+	/* mov %rdx,%rsi: the second must not be */
+	static const uint8_t second[] = { 0x48, 0x89, 0xd6, 0x55 };
+	struct insn_site site = insn_site_x86_two(code, sizeof(code));
+
+	CU_ASSERT_FALSE(insn_site_x86(code, sizeof(code)).emulated);
+	CU_ASSERT_TRUE(site.emulated);
+	ASSERT_INT(site.offset, 10);
+	CU_ASSERT_FALSE(insn_site_x86_two(second, sizeof(second)).emulated);
+	CU_ASSERT_TRUE(insn_site_x86_first(second, sizeof(second)).emulated);
+}
+
 static CU_TestInfo tests[] = {
 	{ "finds the first emulated instruction", finds_the_first_emulated_instruction },
 	{ "gives up where arguments or the stack change",
@@ -136,6 +152,7 @@ static CU_TestInfo tests[] = {
 	{ "reads no byte behind the end", reads_no_byte_behind_the_end },
 	{ "knows the hints and branches of arm64", knows_the_hints_and_branches_of_arm64 },
 	{ "another argument may be lost", another_argument_may_be_lost },
+	{ "all but two arguments may be lost", all_but_two_arguments_may_be_lost },
 	CU_TEST_INFO_NULL,
 };
 

@@ -90,6 +90,26 @@ static bool lacks_native(const struct options *options, const struct exporter *f
 	return true;
 }
 
+/* Whether a list of events has one: "io" is also a part of "exception". */
+static bool has_event(const char *events, const char *event)
+{
+	const size_t len = strlen(event);
+
+	for (; events; events = strchr(events, ',')) {
+		events += *events == ',';
+		if (strcspn(events, ",") == len && !memcmp(events, event, len))
+			return true;
+	}
+	return false;
+}
+
+/* JFR has such rows, and they are not read. */
+static void warn_of_io(const struct options *options, const struct recording *rec)
+{
+	if (has_event(rec_text(rec, rec_meta_get(rec)->events), "io"))
+		log_warn("%s: left out, if there were any: reads and writes", options->operands[0]);
+}
+
 /* Of our own files, which say what was recorded, more is known than is read. */
 static void warn_of_rest(const struct options *options, const struct exporter *format,
 			 const struct recording *rec)
@@ -149,6 +169,7 @@ static int convert(const struct options *options, const struct exporter *format,
 	if (lacks_native(options, format, rec))
 		return EXIT_RUNTIME;
 	warn_if_empty(options, format, rec);
+	warn_of_io(options, rec);
 	warn_of_rest(options, format, rec);
 	if (apply_rules(options, rec))
 		return EXIT_RUNTIME;

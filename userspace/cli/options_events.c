@@ -28,6 +28,7 @@ static const struct {
 	{ "jit", LIVE_EVENT_JIT },
 	{ "exception", LIVE_EVENT_EXCEPTION },
 	{ "alloc", LIVE_EVENT_ALLOC },
+	{ "io", LIVE_EVENT_IO },
 	{ "counter", LIVE_EVENT_COUNTER },
 	{ "all", LIVE_EVENT_CPU | LIVE_EVENT_OFFCPU | LIVE_EVENT_NATIVE | LIVE_EVENT_CLASS |
 			 LIVE_EVENT_VM | LIVE_EVENT_COUNTER },

@@ -66,6 +66,11 @@ enum jfr_type_id {
 	JFR_ACTIVE_RECORDING,
 	JFR_ACTIVE_SETTING,
 	JFR_DATA_LOSS,
+	JFR_FILE_READ,
+	JFR_FILE_WRITE,
+	JFR_FILE_FORCE,
+	JFR_SOCKET_READ,
+	JFR_SOCKET_WRITE,
 	JFR_JDK_EVENT_END,
 
 	/*
@@ -211,7 +216,7 @@ enum jfr_type_id {
 
 	/* Events of the JDK that are declared only, in the order of their table. */
 	JFR_DECLARED_FIRST = 256,
-	JFR_DECLARED_END = JFR_DECLARED_FIRST + 37,
+	JFR_DECLARED_END = JFR_DECLARED_FIRST + 33,
 };
 
 /* What a number means, as annotations of its field say. */

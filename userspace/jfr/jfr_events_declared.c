@@ -48,17 +48,6 @@ static const struct jfr_field double_flag_changed[] = {
 	{ "origin", NULL, JFR_FLAG_VALUE_ORIGIN, JFR_UNIT_NONE },
 };
 
-static const struct jfr_field file_read[] = {
-	{ "path", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "bytesRead", NULL, JFR_LONG, JFR_UNIT_BYTES },
-	{ "endOfFile", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field file_write[] = {
-	{ "path", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "bytesWritten", NULL, JFR_LONG, JFR_UNIT_BYTES },
-};
-
 static const struct jfr_field finalizer_statistics[] = {
 	{ "finalizableClass", NULL, JFR_CLASS, JFR_UNIT_NONE },
 	{ "codeSource", NULL, JFR_SYMBOL, JFR_UNIT_NONE },
@@ -185,22 +174,6 @@ static const struct jfr_field shutdown[] = {
 	{ "reason", NULL, JFR_STRING, JFR_UNIT_NONE },
 };
 
-static const struct jfr_field socket_read[] = {
-	{ "host", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "address", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "port", NULL, JFR_INT, JFR_UNIT_NONE },
-	{ "timeout", NULL, JFR_LONG, JFR_UNIT_MS },
-	{ "bytesRead", NULL, JFR_LONG, JFR_UNIT_BYTES },
-	{ "endOfStream", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
-};
-
-static const struct jfr_field socket_write[] = {
-	{ "host", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "address", NULL, JFR_STRING, JFR_UNIT_NONE },
-	{ "port", NULL, JFR_INT, JFR_UNIT_NONE },
-	{ "bytesWritten", NULL, JFR_LONG, JFR_UNIT_BYTES },
-};
-
 static const struct jfr_field string_flag_changed[] = {
 	{ "name", NULL, JFR_STRING, JFR_UNIT_NONE },
 	{ "oldValue", NULL, JFR_STRING, JFR_UNIT_NONE },
@@ -254,10 +227,6 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	  JFR_EVENT_STACK, FIELDS(deprecated_invocation) },
 	{ "jdk.DoubleFlagChanged", "Double Flag Changed", "Java Virtual Machine/Flag", 0,
 	  FIELDS(double_flag_changed) },
-	{ "jdk.FileRead", "File Read", "Java Application",
-	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(file_read) },
-	{ "jdk.FileWrite", "File Write", "Java Application",
-	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(file_write) },
 	{ "jdk.FinalizerStatistics", "Finalizer Statistics", "Java Application/Statistics", 0,
 	  FIELDS(finalizer_statistics) },
 	{ "jdk.GCCPUTime", "GC CPU Time", "Java Virtual Machine/GC/Detailed", 0,
@@ -298,10 +267,6 @@ const struct jfr_type jfr_declared_events[JFR_DECLARED_NR] = {
 	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(retransform_classes) },
 	{ "jdk.Shutdown", "JVM Shutdown", "Java Virtual Machine/Runtime",
 	  JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(shutdown) },
-	{ "jdk.SocketRead", "Socket Read", "Java Application",
-	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(socket_read) },
-	{ "jdk.SocketWrite", "Socket Write", "Java Application",
-	  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK, FIELDS(socket_write) },
 	{ "jdk.StringFlagChanged", "String Flag Changed", "Java Virtual Machine/Flag", 0,
 	  FIELDS(string_flag_changed) },
 	{ "jdk.SystemProcess", "System Process", "Operating System", 0, FIELDS(system_process) },

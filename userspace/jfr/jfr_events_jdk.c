@@ -313,6 +313,38 @@ static const struct jfr_field data_loss[] = {
 	{ "total", "Total", JFR_LONG, JFR_UNIT_BYTES },
 };
 
+static const struct jfr_field file_read[] = {
+	{ "path", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "bytesRead", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "endOfFile", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field file_write[] = {
+	{ "path", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "bytesWritten", NULL, JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field socket_read[] = {
+	{ "host", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "address", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "port", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "timeout", NULL, JFR_LONG, JFR_UNIT_MS },
+	{ "bytesRead", NULL, JFR_LONG, JFR_UNIT_BYTES },
+	{ "endOfStream", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+};
+
+static const struct jfr_field socket_write[] = {
+	{ "host", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "address", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "port", NULL, JFR_INT, JFR_UNIT_NONE },
+	{ "bytesWritten", NULL, JFR_LONG, JFR_UNIT_BYTES },
+};
+
+static const struct jfr_field file_force[] = {
+	{ "path", NULL, JFR_STRING, JFR_UNIT_NONE },
+	{ "metaData", NULL, JFR_BOOLEAN, JFR_UNIT_NONE },
+};
+
 const struct jfr_type jfr_jdk_events[JFR_JDK_EVENT_NR] = {
 	[JFR_EXECUTION_SAMPLE -
 	 JFR_JDK_EVENT_FIRST] = { "jdk.ExecutionSample", "Java Execution Sample",
@@ -487,4 +519,23 @@ const struct jfr_type jfr_jdk_events[JFR_JDK_EVENT_NR] = {
 						       FIELDS(active_setting) },
 	[JFR_DATA_LOSS - JFR_JDK_EVENT_FIRST] = { "jdk.DataLoss", "Data Loss", "Flight Recorder", 0,
 						  FIELDS(data_loss) },
+	[JFR_FILE_READ - JFR_JDK_EVENT_FIRST] = { "jdk.FileRead", "File Read", "Java Application",
+						  JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK,
+						  FIELDS(file_read) },
+	[JFR_FILE_WRITE -
+		JFR_JDK_EVENT_FIRST] = { "jdk.FileWrite", "File Write", "Java Application",
+					 JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK,
+					 FIELDS(file_write) },
+	[JFR_FILE_FORCE -
+		JFR_JDK_EVENT_FIRST] = { "jdk.FileForce", "File Force", "Java Application",
+					 JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK,
+					 FIELDS(file_force) },
+	[JFR_SOCKET_READ -
+		JFR_JDK_EVENT_FIRST] = { "jdk.SocketRead", "Socket Read", "Java Application",
+					 JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK,
+					 FIELDS(socket_read) },
+	[JFR_SOCKET_WRITE -
+		JFR_JDK_EVENT_FIRST] = { "jdk.SocketWrite", "Socket Write", "Java Application",
+					 JFR_DURATION | JFR_EVENT_THREAD | JFR_EVENT_STACK,
+					 FIELDS(socket_write) },
 };

@@ -179,6 +179,7 @@ int jfr_writer_segment(struct jfr_writer *w, const struct recording *rec, int64_
 	jfr_put_gc(w, rec, end_ns);
 	jfr_put_runtime(w, rec);
 	jfr_put_totals(w, rec, end_ns);
+	jfr_put_io(w, rec);
 	jfr_put_ending(w, rec, end_ns, machine_load);
 	err = put_checkpoint(w, end_ns);
 	if (err || w->failed)

@@ -95,9 +95,9 @@ struct jfr_writer {
 	size_t collection_capacity;
 	size_t gc_phases, safepoints, stragglers, vm_operations; /* said so far */
 	struct jfr_rows_said vm_counts;
-	size_t thread_events, compilations; /* said so far */
-	bool exceptions_begun;		    /* how many there were has been said once */
-	struct jfr_total_said *totals;	    /* owned; [row] */
+	size_t thread_events, compilations, io; /* said so far */
+	bool exceptions_begun;			/* how many there were has been said once */
+	struct jfr_total_said *totals;		/* owned; [row] */
 	size_t total_capacity;
 };
 
@@ -173,6 +173,9 @@ void jfr_put_exceptions(struct jfr_writer *writer, const struct recording *rec, 
 
 /* Totals of waits, as far as no sample says it, since the last segment: jfr_write_totals.c. */
 void jfr_put_totals(struct jfr_writer *writer, const struct recording *rec, int64_t end_ns);
+
+/* Reads and writes of sockets and files that took long, since then: jfr_write_io.c. */
+void jfr_put_io(struct jfr_writer *writer, const struct recording *rec);
 
 /* Values over time since the last segment: jfr_write_series.c. */
 void jfr_put_series(struct jfr_writer *writer, const struct recording *rec);

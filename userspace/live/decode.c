@@ -363,6 +363,7 @@ static const handler handlers[] = {
 	[JVS_EVENT_COMPILATION] = vm_decode,
 	[JVS_EVENT_TRAP] = vm_decode,
 	[JVS_EVENT_EXCEPTION] = vm_decode,
+	[JVS_EVENT_IO] = vm_decode,
 	[JVS_EVENT_OFFCPU] = offcpu_decode,
 	[JVS_EVENT_HEAP_CLASS] = vm_decode,
 	[JVS_EVENT_HEAP_ALLOCATION] = vm_decode,

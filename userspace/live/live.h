@@ -39,11 +39,12 @@ enum live_event {
 	LIVE_EVENT_EXCEPTION = 1024,
 	LIVE_EVENT_ALLOC = 4096,  /* allocation in the Java heap */
 	LIVE_EVENT_OFFCPU = 2048, /* threads that do not run, and why */
+	LIVE_EVENT_IO = 8192,	  /* reads and writes of sockets and files */
 };
 /* Those that come from probes. */
 #define LIVE_EVENT_VM                                                                 \
 	(LIVE_EVENT_GC | LIVE_EVENT_SAFEPOINT | LIVE_EVENT_LOCK | LIVE_EVENT_THREAD | \
-	 LIVE_EVENT_JIT | LIVE_EVENT_EXCEPTION | LIVE_EVENT_ALLOC) /* see vm.h */
+	 LIVE_EVENT_JIT | LIVE_EVENT_EXCEPTION | LIVE_EVENT_ALLOC | LIVE_EVENT_IO) /* see vm.h */
 #define LIVE_EVENT_PROBES (LIVE_EVENT_NATIVE | LIVE_EVENT_LIBC | LIVE_EVENT_CLASS | LIVE_EVENT_VM)
 
 struct live_options {

@@ -198,6 +198,13 @@ static void add_site(struct probe_set *set, const struct probe_site *site)
 		set->sites[set->count++] = *site;
 }
 
+static struct insn_site site_in(enum probe_where where, const uint8_t *code, size_t size)
+{
+	if (where == PROBE_FIRST)
+		return insn_site_first(code, size);
+	return where == PROBE_METHOD ? insn_site_two(code, size) : insn_site(code, size);
+}
+
 /* From the file: in memory another tracer's breakpoint may be. */
 static bool add_entry(struct probe_set *set, const struct probe_request *request,
 		      const struct probe *probe, const struct function *function)
@@ -209,15 +216,15 @@ static bool add_entry(struct probe_set *set, const struct probe_request *request
 
 	if (size <= 0)
 		return false;
-	insn = probe->where == PROBE_FIRST ? insn_site_first(code, (size_t)size)
-					   : insn_site(code, (size_t)size);
+	insn = site_in(probe->where, code, (size_t)size);
 	if (!insn.emulated && probe->where != PROBE_ONCE)
 		log_warn("pid %d: %s: %s begins with nothing the kernel emulates: each call costs "
 			 "some 15 us while it is probed",
 			 request->target->pid, image_name(request->image),
 			 image_demangle(function->name, name, sizeof(name)));
-	add_site(set, &(struct probe_site){ probe->id, probe->where,
-					    function->file_offset + insn.offset, insn.emulated });
+	add_site(set, &(struct probe_site){
+			      probe->id, probe->where == PROBE_METHOD ? PROBE_CALL : probe->where,
+			      function->file_offset + insn.offset, insn.emulated });
 	return true;
 }
 

@@ -51,6 +51,7 @@ int probes_choose(struct bpf_object *object, const char *group, enum probe_links
 enum probe_where {
 	PROBE_ENTRY,  /* when the function is called */
 	PROBE_CALL,   /* also when it returns */
+	PROBE_METHOD, /* the same; only its first two arguments are of use, those of JNI */
 	PROBE_FIRST,  /* when it is called; only its first argument is of use */
 	PROBE_ONCE,   /* when it is called, so seldom that it does not matter what a hit costs */
 	PROBE_USDT,   /* each place of a USDT probe; its name is in the place of a symbol. The

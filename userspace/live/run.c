@@ -71,7 +71,7 @@ static void attach_probes(struct live *live, struct process *p)
 	if (mapping && native)
 		native_attach(live->native, p, &maps);
 	if (mapping && vm)
-		vm_attach(live->vm, p, image, mapping);
+		vm_attach(live->vm, p, &maps, image, mapping);
 	maps_free(&maps);
 }
 

@@ -15,12 +15,11 @@
 #include "live/live.h"
 #include "live/process.h"
 #include "live/vm_impl.h"
+#include "live/vm_io.h"
 #include "model/recording.h"
 #include "target/image.h"
 #include "target/target.h"
 #include "target/usdt.h"
-
-#define GROUP "vm"
 
 /* ---- places */
 
@@ -109,6 +108,7 @@ static const struct {
 	[JVS_VM_EXCEPTION] = { "exception", LIVE_EVENT_EXCEPTION, "exceptions",
 			       PROBES(exception_probes) },
 	[JVS_VM_ALLOC] = { "alloc", LIVE_EVENT_ALLOC, "allocation", PROBES(alloc_probes) },
+	[JVS_VM_IO] = { "io", LIVE_EVENT_IO, "reads and writes", NULL, 0 }, /* see vm_io.c */
 };
 
 /* What is not known where a libjvm does not have a place. */
@@ -190,19 +190,20 @@ void vm_places(struct image *image, struct vm_places out[JVS_VM_GROUP_NR])
 
 /* ---- loading */
 
-static const char *const maps[] = {
+static const char *const own_maps[] = {
 	"jvs_vm_counts",       "jvs_vm_layouts",    "jvs_vm_threads",	"jvs_lock_controls",
 	"jvs_vm_stopping",     "jvs_lock_sums",	    "jvs_lock_threads", "jvs_runtime_controls",
 	"jvs_runtime_threads", "jvs_heap_controls", "jvs_heap_classes", "jvs_heap_threads",
+	"jvs_io_controls",     "jvs_io_sums",	    "jvs_io_threads",
 };
 
 int vm_choose(struct bpf_object *object, unsigned int events)
 {
 	bool wanted = events & LIVE_EVENT_VM;
-	int err = probes_choose(object, GROUP, wanted ? probes_best() : PROBE_SINGLE, wanted);
+	int err = probes_choose(object, VM_GROUP, wanted ? probes_best() : PROBE_SINGLE, wanted);
 
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(object, maps[i]);
+	for (size_t i = 0; i < sizeof(own_maps) / sizeof(own_maps[0]) && !err; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, own_maps[i]);
 
 		err = map ? bpf_map__set_autocreate(map, wanted) : -ENOENT;
 	}
@@ -225,18 +226,39 @@ int vm_open(struct bpf_object *object, unsigned int events, double max_overhead,
 	vm->runtime_fd = bpf_object__find_map_fd_by_name(object, "jvs_runtime_controls");
 	vm->heap_controls_fd = bpf_object__find_map_fd_by_name(object, "jvs_heap_controls");
 	vm->heap_classes_fd = bpf_object__find_map_fd_by_name(object, "jvs_heap_classes");
-	vm->trap_ns = probes_trap_ns(object, GROUP, vm->links);
+	vm->io_fd = bpf_object__find_map_fd_by_name(object, "jvs_io_controls");
+	vm->io_sums_fd = bpf_object__find_map_fd_by_name(object, "jvs_io_sums");
+	vm->trap_ns = probes_trap_ns(object, VM_GROUP, vm->links);
 	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
 		vm->groups |= groups[group].event & events ? 1u << group : 0;
 	*out = vm;
 	return 0;
 }
 
+size_t vm_sets(struct vm_target *t, int group, struct probe_set **sets)
+{
+	if (group == JVS_VM_IO) {
+		*sets = t->io ? t->io->sets : NULL;
+		return t->io ? VM_IO_LIBRARIES : 0;
+	}
+	*sets = &t->sets[group];
+	return 1;
+}
+
+static void give_up_group(struct vm_target *t, int group, struct probes_leaving *leaving)
+{
+	struct probe_set *sets;
+	size_t count = vm_sets(t, group, &sets);
+
+	for (size_t i = 0; i < count; i++)
+		probes_leave(&sets[i], leaving);
+}
+
 void vm_give_up(struct vm *vm, struct probes_leaving *leaving)
 {
 	for (uint32_t i = 0; i < JVS_MAX_TARGETS; i++)
 		for (int group = 0; group < JVS_VM_GROUP_NR; group++)
-			probes_leave(&vm->targets[i].sets[group], leaving);
+			give_up_group(&vm->targets[i], group, leaving);
 }
 
 void vm_close(struct vm *vm)
@@ -249,6 +271,7 @@ void vm_close(struct vm *vm)
 		klasses_free(&vm->targets[i].klasses);
 		table_free(&vm->targets[i].lock_sums);
 		vm_heap_close(&vm->targets[i]);
+		vm_io_free(vm->targets[i].io);
 	}
 	free(vm);
 }
@@ -360,12 +383,12 @@ static void attach_group(struct vm *vm, const struct process *p, int group,
 		log_warn("pid %d: no %s: %s", p->target->pid, groups[group].what, strerror(-err));
 }
 
-void vm_attach(struct vm *vm, const struct process *p, struct image *image,
+void vm_attach(struct vm *vm, const struct process *p, const struct maps *maps, struct image *image,
 	       const struct mapping *mapping)
 {
 	struct vm_target *t = &vm->targets[p->index];
 	struct probe_request request = { .object = vm->object,
-					 .group = GROUP,
+					 .group = VM_GROUP,
 					 .links = vm->links,
 					 .target = p->target,
 					 .image = image,
@@ -377,8 +400,10 @@ void vm_attach(struct vm *vm, const struct process *p, struct image *image,
 	show_layout(vm, p, image, mapping);
 	vm_show_locks(vm, p);
 	for (int group = 0; group < JVS_VM_GROUP_NR; group++)
-		if (vm->groups & 1u << group)
+		if (vm->groups & 1u << group && groups[group].probes)
 			attach_group(vm, p, group, &request);
+	if (vm->groups & 1u << JVS_VM_IO)
+		vm_io_attach(vm, p, maps, mapping->path);
 }
 
 bool vm_attached(const struct vm *vm, const struct process *p)
@@ -397,6 +422,8 @@ void vm_forget(struct vm *vm, const struct process *p)
 	table_free(&t->lock_sums);
 	vm_drop_locks(vm, p->index);
 	vm_heap_forget(vm, p);
+	vm_io_free(t->io);
+	vm_drop_io(vm, p->index);
 	*t = (struct vm_target){ .layout = { .epoch = epoch } };
 	vm_counts(vm, p->index, &t->before);
 }
@@ -415,6 +442,7 @@ void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct r
 {
 	vm_show_objects(vm, p);
 	vm_find_safepoint_states(vm, p);
+	vm_io_show(vm, p);
 	vm_keep_budgets(vm, d, p, rec);
 	vm_heap_tick(vm, p, rec);
 }
@@ -436,8 +464,7 @@ static void tell_losses(const struct vm *vm, const struct process *p, struct rec
 					 vm->targets[p->index].losses[i]);
 }
 
-void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
-	       struct recording *rec)
+void vm_finish(struct vm *vm, struct decoder *d, const struct process *p, struct recording *rec)
 {
 	static const char *const names[JVS_VM_COUNT_NR] = {
 #define X(name, text, loss) [JVS_VM_COUNT_##name] = (text),
@@ -461,6 +488,7 @@ void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
 		}
 	}
 	vm_tell_locks(vm, p, rec);
+	vm_tell_io(vm, d, p, rec);
 	vm_tell_budgets(vm, d, p, rec);
 	vm_heap_finish(vm, p, rec, vm->goes_on ? 0 : epoch_now());
 	tell_losses(vm, p, rec);
@@ -550,6 +578,7 @@ static const size_t sizes[] = {
 	[JVS_EVENT_COMPILATION] = sizeof(struct jvs_compilation),
 	[JVS_EVENT_TRAP] = sizeof(struct jvs_trap),
 	[JVS_EVENT_EXCEPTION] = sizeof(struct jvs_exception),
+	[JVS_EVENT_IO] = sizeof(struct jvs_io_event),
 	[JVS_EVENT_HEAP_CLASS] = sizeof(struct jvs_heap_name),
 	[JVS_EVENT_HEAP_ALLOCATION] = sizeof(struct jvs_heap_allocation),
 };
@@ -577,6 +606,8 @@ void vm_decode(struct decoder *d, struct recording *rec, const void *data, size_
 		vm_take_lock(t, d, p, rec, data);
 	else if (event->kind == JVS_EVENT_HEAP_CLASS || event->kind == JVS_EVENT_HEAP_ALLOCATION)
 		vm_take_heap(t, d, p, rec, event);
+	else if (event->kind == JVS_EVENT_IO)
+		vm_take_io(t, d, p, rec, data);
 	else if (event->kind >= JVS_EVENT_THREAD)
 		vm_take_runtime(t, d, p, rec, data);
 	else

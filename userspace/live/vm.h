@@ -21,9 +21,11 @@ struct live_status;
 struct decoder;
 struct image;
 struct mapping;
+struct maps;
 struct process;
 struct recording;
 struct vm_heap;
+struct vm_io;
 
 /*
  * What the VM does by itself: attaches bpf/vm.bpf.c to the targets' libjvm, and turns its records
@@ -121,6 +123,7 @@ struct vm_target {
 	uint32_t trap_name_counts[2];
 	uint64_t losses[VM_LOSS_NR];
 	struct vm_heap *heap;		   /* owned; NULL: allocation is not looked at */
+	struct vm_io *io;		   /* owned; NULL: nor are reads and writes */
 	struct rec_vm_operation operation; /* the first at the safepoint that lasts; name 0: none */
 	struct jvs_vm_counts before;	   /* what the kernel counted for others in this place */
 };
@@ -138,6 +141,8 @@ struct vm {
 	int runtime_fd;
 	int heap_controls_fd;
 	int heap_classes_fd;
+	int io_fd;
+	int io_sums_fd;
 	bool goes_on;	      /* what is told by vm_finish() is not the last */
 	uint64_t collections; /* that have ended, of all targets */
 	uint64_t paused_ns;   /* by them */
@@ -171,10 +176,10 @@ void vm_places(struct image *image, struct vm_places out[JVS_VM_GROUP_NR]);
 void vm_give_up(struct vm *vm, struct probes_leaving *leaving);
 
 /*
- * Attaches to a target's libjvm, once a program. What it does not have is said in one line for each
- * group; the recording goes on without.
+ * Attaches to a target's libjvm, and to the libraries beside it, once a program. What it does not
+ * have is said in one line for each group; the recording goes on without. mapping is one of maps.
  */
-void vm_attach(struct vm *vm, const struct process *p, struct image *image,
+void vm_attach(struct vm *vm, const struct process *p, const struct maps *maps, struct image *image,
 	       const struct mapping *mapping);
 bool vm_attached(const struct vm *vm, const struct process *p);
 
@@ -182,8 +187,7 @@ bool vm_attached(const struct vm *vm, const struct process *p);
 void vm_tick(struct vm *vm, const struct decoder *d, struct process *p, struct recording *rec);
 
 /* The counters so far. */
-void vm_finish(struct vm *vm, const struct decoder *d, const struct process *p,
-	       struct recording *rec);
+void vm_finish(struct vm *vm, struct decoder *d, const struct process *p, struct recording *rec);
 
 /* How many collections there were, where they are recorded. */
 void vm_status(const struct vm *vm, struct live_status *status);

@@ -18,7 +18,7 @@ static const enum rec_probe_group probe_groups[JVS_VM_GROUP_NR] = {
 	[JVS_VM_GC] = REC_PROBES_GC,	   [JVS_VM_SAFEPOINT] = REC_PROBES_SAFEPOINT,
 	[JVS_VM_LOCK] = REC_PROBES_LOCK,   [JVS_VM_THREAD] = REC_PROBES_THREAD,
 	[JVS_VM_JIT] = REC_PROBES_JIT,	   [JVS_VM_EXCEPTION] = REC_PROBES_EXCEPTION,
-	[JVS_VM_ALLOC] = REC_PROBES_ALLOC,
+	[JVS_VM_ALLOC] = REC_PROBES_ALLOC, [JVS_VM_IO] = REC_PROBES_IO,
 };
 
 void vm_counts(const struct vm *vm, uint32_t target, struct jvs_vm_counts *out)
@@ -101,6 +101,17 @@ static void keep_budget(struct vm *vm, const struct decoder *d, struct process *
 		vm_heap_state(vm, p, event.to);
 }
 
+static void want_attached(struct vm *vm, const struct process *p, int group, bool attached)
+{
+	struct probe_set *sets;
+	size_t count = vm_sets(&vm->targets[p->index], group, &sets);
+
+	if (count && sets[0].attached != attached)
+		begin_epoch(vm, p);
+	for (size_t i = 0; i < count; i++)
+		probes_want(&sets[i], attached);
+}
+
 void vm_keep_budgets(struct vm *vm, const struct decoder *d, struct process *p,
 		     struct recording *rec)
 {
@@ -120,9 +131,7 @@ void vm_keep_budgets(struct vm *vm, const struct decoder *d, struct process *p,
 		cost_ns += budget_look(&t->budgets[group], p, &input, p->class_cost_ns + cost_ns);
 		keep_budget(vm, d, p, rec, group);
 		want_stacks(vm, p, group);
-		if (t->sets[group].attached != t->budgets[group].governor.attached)
-			begin_epoch(vm, p);
-		probes_want(&t->sets[group], t->budgets[group].governor.attached);
+		want_attached(vm, p, group, t->budgets[group].governor.attached);
 	}
 	p->vm_cost_ns = cost_ns;
 }

@@ -2,9 +2,15 @@
 #ifndef JVMSCOPE_LIVE_VM_IMPL_H
 #define JVMSCOPE_LIVE_VM_IMPL_H
 
+#include "bpf/jvs_io.h"
 #include "live/vm.h"
 
 /* Inside of vm*.c. */
+
+#define VM_GROUP "vm" /* of programs */
+
+/* The sets of a group's probes; returns how many, which may be none. */
+size_t vm_sets(struct vm_target *t, int group, struct probe_set **sets);
 
 /* The budget of each group that is attached. */
 void vm_begin_budget(struct vm *vm, const struct process *p, enum jvs_vm_group group);
@@ -65,6 +71,21 @@ void vm_find_trap_names(struct vm_target *t, struct image *image, uint64_t bias)
 void vm_show_runtime(struct vm *vm, const struct process *p);
 void vm_take_runtime(struct vm_target *t, struct decoder *d, struct process *p,
 		     struct recording *rec, const struct jvs_event *event);
+
+/*
+ * vm_io.c: reads and writes of sockets and files. libjvm: the path of that file; show: what objects
+ * look like, as soon as it is known.
+ */
+void vm_io_attach(struct vm *vm, const struct process *p, const struct maps *maps,
+		  const char *libjvm);
+void vm_io_show(const struct vm *vm, const struct process *p);
+void vm_io_free(struct vm_io *io);
+/* vm_io_rows.c */
+void vm_take_io(struct vm_target *t, struct decoder *d, struct process *p, struct recording *rec,
+		const struct jvs_io_event *event);
+void vm_tell_io(const struct vm *vm, struct decoder *d, const struct process *p,
+		struct recording *rec);
+void vm_drop_io(const struct vm *vm, uint32_t target);
 
 /* vm_names.c: the JVM's own numbers, by its feature release; "" for one that is not known. */
 const char *vm_gc_name(int major, uint32_t number);

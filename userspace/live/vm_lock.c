@@ -15,7 +15,8 @@
 /* Threads that wait: for monitors, in Object.wait(), in LockSupport.park(). */
 
 /* Groups that look at Java objects. */
-#define WITH_OBJECTS (1u << JVS_VM_LOCK | 1u << JVS_VM_EXCEPTION | 1u << JVS_VM_JIT)
+#define WITH_OBJECTS \
+	(1u << JVS_VM_LOCK | 1u << JVS_VM_EXCEPTION | 1u << JVS_VM_JIT | 1u << JVS_VM_IO)
 
 #define THRESHOLD_NS   10000000 /* of the JDK's own profile settings */
 #define MONITOR_OBJECT 8	/* ObjectMonitor::_object, behind the displaced header: 8 to 27 */

@@ -87,6 +87,51 @@ static const struct rec_metric_info metrics[REC_METRIC_NR] = {
 		.unit = "bytes",
 		.help = "allocated in the Java heap, by class",
 	},
+	[REC_SOCKET_READ] = {
+		.name = "socket_read",
+		.unit = "nanoseconds",
+		.help = "time in reads of sockets",
+	},
+	[REC_SOCKET_WRITE] = {
+		.name = "socket_write",
+		.unit = "nanoseconds",
+		.help = "time in writes to sockets",
+	},
+	[REC_FILE_READ] = {
+		.name = "file_read",
+		.unit = "nanoseconds",
+		.help = "time in reads of files",
+	},
+	[REC_FILE_WRITE] = {
+		.name = "file_write",
+		.unit = "nanoseconds",
+		.help = "time in writes to files",
+	},
+	[REC_FILE_FORCE] = {
+		.name = "file_force",
+		.unit = "nanoseconds",
+		.help = "time in FileChannel.force()",
+	},
+	[REC_SOCKET_READ_BYTES] = {
+		.name = "socket_read_bytes",
+		.unit = "bytes",
+		.help = "read of sockets",
+	},
+	[REC_SOCKET_WRITE_BYTES] = {
+		.name = "socket_write_bytes",
+		.unit = "bytes",
+		.help = "written to sockets",
+	},
+	[REC_FILE_READ_BYTES] = {
+		.name = "file_read_bytes",
+		.unit = "bytes",
+		.help = "read of files",
+	},
+	[REC_FILE_WRITE_BYTES] = {
+		.name = "file_write_bytes",
+		.unit = "bytes",
+		.help = "written to files",
+	},
 };
 
 int rec_metric_find(const char *name)

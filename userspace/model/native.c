@@ -248,7 +248,7 @@ const char *rec_probe_group_name(enum rec_probe_group group)
 		[REC_PROBES_SAFEPOINT] = "safepoint", [REC_PROBES_LOCK] = "lock",
 		[REC_PROBES_THREAD] = "thread",	      [REC_PROBES_JIT] = "jit",
 		[REC_PROBES_EXCEPTION] = "exception", [REC_PROBES_OFFCPU] = "offcpu",
-		[REC_PROBES_ALLOC] = "alloc",
+		[REC_PROBES_ALLOC] = "alloc",	      [REC_PROBES_IO] = "io",
 	};
 
 	return names[group];

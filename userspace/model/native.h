@@ -137,6 +137,7 @@ enum rec_probe_group {
 	REC_PROBES_EXCEPTION,
 	REC_PROBES_OFFCPU,
 	REC_PROBES_ALLOC, /* the Java heap */
+	REC_PROBES_IO,
 	REC_PROBES_NR,
 };
 const char *rec_probe_group_name(enum rec_probe_group group);

@@ -75,6 +75,7 @@ void rec_free(struct recording *rec)
 	rec_classes_free(rec->classes);
 	rec_gc_free(rec->gc);
 	rec_runtime_free(rec->runtime);
+	free(rec->io.items);
 	rec_heap_free(rec->heap);
 	rec_native_free(rec->native);
 	rec_ledgers_free(rec);

@@ -5,6 +5,7 @@
 
 #include "model/classes.h"
 #include "model/gc.h"
+#include "model/io.h"
 #include "model/native.h"
 #include "model/recording_impl.h"
 #include "model/runtime.h"
@@ -162,6 +163,7 @@ static int add_all(struct edit *e)
 	rec_native_each_stack(e->from, make_stack, e);
 	rec_runtime_each_stack(e->from, make_stack, e);
 	rec_gc_each_stack(e->from, make_stack, e);
+	rec_io_each_stack(e->from, make_stack, e);
 	rec_runtime_each_method(e->from, make_method, e);
 	return rec_error(e->to);
 }
@@ -208,6 +210,7 @@ int rec_edit_stacks(struct recording *rec, rec_edit_fn *edit, void *ctx)
 		rec_native_each_stack(rec, change_stack, &e);
 		rec_runtime_each_stack(rec, change_stack, &e);
 		rec_gc_each_stack(rec, change_stack, &e);
+		rec_io_each_stack(rec, change_stack, &e);
 		rec_runtime_each_method(rec, change_method, &e);
 		take_tables(rec, e.to);
 	}

@@ -29,6 +29,20 @@ struct rec_stack_row {
 	uint32_t older; /* id with the same hash, 0 none */
 };
 
+/*
+ * Rows of one size, in the order they were added. The first three are set before the first add,
+ * everything else starts zeroed.
+ */
+struct rec_rows {
+	size_t row_size;
+	uint32_t max;
+	const char *over_limit; /* what rows beyond max are counted as; NULL: by who adds them */
+	void *items;		/* owned */
+	uint32_t count;
+	uint32_t capacity;
+	struct map64 places; /* of rec_count_set(): JVM and name to the index of the row */
+};
+
 struct recording {
 	int err;
 	struct rec_limits limits;
@@ -89,6 +103,8 @@ struct recording {
 
 	struct rec_runtime *runtime; /* owned; NULL: nothing of it was seen. See runtime.h */
 
+	struct rec_rows io; /* of struct rec_io; zeroed: there was none. See io.h */
+
 	struct rec_quality_row *quality; /* owned, and so is each name */
 	uint32_t quality_count;
 	uint32_t quality_capacity;
@@ -107,20 +123,6 @@ void *rec_grow(struct recording *rec, void *rows, uint32_t *capacity, size_t nee
 /* table_add() that remembers -ENOMEM: the id, or 0, with *full when the table has max rows. */
 uint32_t rec_table_add(struct recording *rec, struct table *table, const void *row, uint32_t max,
 		       bool *full);
-
-/*
- * Rows of one size, in the order they were added. The first three are set before the first add,
- * everything else starts zeroed.
- */
-struct rec_rows {
-	size_t row_size;
-	uint32_t max;
-	const char *over_limit; /* what rows beyond max are counted as; NULL: by who adds them */
-	void *items;		/* owned */
-	uint32_t count;
-	uint32_t capacity;
-	struct map64 places; /* of rec_count_set(): JVM and name to the index of the row */
-};
 
 /* The first of some more rows, all zeroed; NULL when memory is out, or there would be over max. */
 void *rec_rows_add(struct recording *rec, struct rec_rows *rows, uint32_t more);

@@ -11,8 +11,8 @@
 
 /* rsp must still point to the return address. */
 #define FIRST_ARGUMENT (BIT(X86_RDI) | BIT(X86_RSP))
-#define ARGUMENTS \
-	(FIRST_ARGUMENT | BIT(X86_RSI) | BIT(X86_RDX) | BIT(X86_RCX) | BIT(X86_R8) | BIT(X86_R9))
+#define TWO_ARGUMENTS  (FIRST_ARGUMENT | BIT(X86_RSI))
+#define ARGUMENTS      (TWO_ARGUMENTS | BIT(X86_RDX) | BIT(X86_RCX) | BIT(X86_R8) | BIT(X86_R9))
 
 /* Writes to memory are not passed over: they could be to what an argument points to. */
 static struct insn_site find_site(const uint8_t *code, size_t size, uint32_t must_stay)
@@ -42,6 +42,11 @@ struct insn_site insn_site_x86(const uint8_t *code, size_t size)
 struct insn_site insn_site_x86_first(const uint8_t *code, size_t size)
 {
 	return find_site(code, size, FIRST_ARGUMENT);
+}
+
+struct insn_site insn_site_x86_two(const uint8_t *code, size_t size)
+{
+	return find_site(code, size, TWO_ARGUMENTS);
 }
 
 /* ---- arm64 */
@@ -75,6 +80,11 @@ struct insn_site insn_site_first(const uint8_t *code, size_t size)
 {
 	return insn_site_arm64(code, size);
 }
+
+struct insn_site insn_site_two(const uint8_t *code, size_t size)
+{
+	return insn_site_arm64(code, size);
+}
 #else
 struct insn_site insn_site(const uint8_t *code, size_t size)
 {
@@ -84,5 +94,10 @@ struct insn_site insn_site(const uint8_t *code, size_t size)
 struct insn_site insn_site_first(const uint8_t *code, size_t size)
 {
 	return insn_site_x86_first(code, size);
+}
+
+struct insn_site insn_site_two(const uint8_t *code, size_t size)
+{
+	return insn_site_x86_two(code, size);
 }
 #endif

@@ -28,8 +28,12 @@ struct insn_site insn_site(const uint8_t *code, size_t size);
 /* Where nothing but the first argument is of use, which leaves more to choose from. */
 struct insn_site insn_site_first(const uint8_t *code, size_t size);
 
+/* Where nothing but the first two are. */
+struct insn_site insn_site_two(const uint8_t *code, size_t size);
+
 /* The same for one machine, for tests. */
 struct insn_site insn_site_x86_first(const uint8_t *code, size_t size);
+struct insn_site insn_site_x86_two(const uint8_t *code, size_t size);
 struct insn_site insn_site_x86(const uint8_t *code, size_t size);
 struct insn_site insn_site_arm64(const uint8_t *code, size_t size);
 
