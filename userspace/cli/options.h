@@ -13,6 +13,16 @@
 
 struct exporter;
 
+/* What --events takes, in the words of its help. */
+#define OPTIONS_EVENTS_HELP                                                               \
+	"what to record, of cpu, offcpu (threads that do not run, and why), native (the " \
+	"JVM's own native memory), native=libc (that of every caller of malloc), class, " \
+	"gc (collections), safepoint, lock (waits for monitors, in wait() and park()), "  \
+	"alloc (the Java heap), thread (that start and end), jit (compilations and "      \
+	"deoptimizations), exception, io (reads and writes of sockets and files), "       \
+	"counter (what the memory is), all; all of these but offcpu, native=libc, jit, "  \
+	"exception and io when not given; -NAME takes one away from the default"
+
 /* Bits: which commands an option belongs to. */
 enum option_command {
 	OPTION_RECORD = 1,
