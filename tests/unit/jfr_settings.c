@@ -9,42 +9,18 @@
 #include "model/settings.h"
 #include "unit/jfr_walk.h"
 
+#include "unit/jfr_made.h" /* last: it has variables */
+
 /* What JVMs run with, as events of the JDK: userspace/jfr/jfr_write_settings.c. */
 
-static struct recording *rec;
-static struct jfr_writer *writer;
-static uint8_t *bytes;
-static size_t size;
 static int seen[JFR_DECLARED_FIRST];
 static uint64_t longs[8]; /* the first fields of the event that was asked for */
 static uint64_t asked;
 
-static int keep(void *ctx, const struct jfr_finished_segment *segment)
-{
-	(void)ctx;
-	bytes = realloc(bytes, size + segment->size);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
-	memcpy(bytes + size, segment->bytes, segment->size);
-	size += segment->size;
-	return 0;
-}
-
 static void setup(void)
 {
-	const struct jfr_writer_options options = { .sink = keep };
-
-	bytes = NULL;
-	size = 0;
 	asked = 0;
-	rec = golden_recording();
-	ASSERT_INT(jfr_writer_open(&options, rec, &writer), 0);
-}
-
-static void teardown(void)
-{
-	jfr_writer_close(writer);
-	rec_free(rec);
-	free(bytes);
+	begin_file(golden_recording());
 }
 
 static void see(void *ctx, const struct walked_event *event)

@@ -6,45 +6,22 @@
 #include "unit/rec_lines.h"
 #include "unit/rec_random.h"
 
+#include "unit/jfr_made.h" /* last: it has variables */
+
 /* Sites of native memory, budgets and ledgers of a file that is written while it is recorded. */
 
 #define SECOND 1000000000ll
 
-static struct recording *rec;
-static struct jfr_writer *writer;
-static char *bytes;
-static size_t size;
-
-static int append(void *ctx, const struct jfr_finished_segment *segment)
-{
-	(void)ctx;
-	bytes = realloc(bytes, size + segment->size);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
-	memcpy(bytes + size, segment->bytes, segment->size);
-	size += segment->size;
-	return 0;
-}
-
 static void setup(void)
 {
-	const struct jfr_writer_options options = { .sink = append };
+	struct recording *made = rec_new();
 
-	bytes = NULL;
-	size = 0;
-	rec = rec_new();
-	CU_ASSERT_PTR_NOT_NULL_FATAL(rec);
-	rec_jvm(rec, &(struct rec_jvm){ .pid = 42, .start_time_ns = 1000 });
-	rec_samples_keep(rec, true);
-	rec_meta(rec)->start_time_ns = 1700000000 * SECOND;
-	rec_meta(rec)->tool_version = rec_string(rec, "0", 1);
-	ASSERT_INT(jfr_writer_open(&options, rec, &writer), 0);
-}
-
-static void teardown(void)
-{
-	jfr_writer_close(writer);
-	rec_free(rec);
-	free(bytes);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(made);
+	rec_jvm(made, &(struct rec_jvm){ .pid = 42, .start_time_ns = 1000 });
+	rec_samples_keep(made, true);
+	rec_meta(made)->start_time_ns = 1700000000 * SECOND;
+	rec_meta(made)->tool_version = rec_string(made, "0", 1);
+	begin_file(made);
 }
 
 static void end_segment(void)

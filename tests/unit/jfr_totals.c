@@ -9,38 +9,13 @@
 #include "unit/jfr_walk.h"
 #include "unit/rec_lines.h"
 
+#include "unit/jfr_made.h" /* last: it has variables */
+
 /* What happens at a moment, of a file that is written while it is recorded. */
-
-static struct recording *rec;
-static struct jfr_writer *writer;
-static uint8_t *bytes;
-static size_t size;
-
-static int append(void *ctx, const struct jfr_finished_segment *segment)
-{
-	(void)ctx;
-	bytes = realloc(bytes, size + segment->size);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
-	memcpy(bytes + size, segment->bytes, segment->size);
-	size += segment->size;
-	return 0;
-}
 
 static void setup(void)
 {
-	const struct jfr_writer_options options = { .sink = append };
-
-	bytes = NULL;
-	size = 0;
-	rec = golden_recording();
-	ASSERT_INT(jfr_writer_open(&options, rec, &writer), 0);
-}
-
-static void teardown(void)
-{
-	jfr_writer_close(writer);
-	rec_free(rec);
-	free(bytes);
+	begin_file(golden_recording());
 }
 
 static void end_segment(int seconds)
