@@ -582,6 +582,7 @@ static void of_many_the_last_are_kept(void)
 	rows = rec_stragglers(rec, &count);
 	ASSERT_INT(count, VM_STOPPED);
 	ASSERT_INT(rec_thread_get(rec, rows[0].thread)->tid, 105);
+	ASSERT_INT(vm->targets[0].losses[VM_LOSS_STRAGGLERS], 5);
 }
 
 /* Its poll is at its return, where its frame is gone. */

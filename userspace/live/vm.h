@@ -60,8 +60,9 @@ struct vm_starting {
  */
 #define VM_LOSS_LIST(X)                                                                           \
 	X(PUSHED_OUT, GC, "gc_pushed_out") /* of VM_COLLECTIONS: number, sizes and phases */      \
-	X(PARENTS, THREAD, "thread_parents_pushed_out") /* of VM_STARTING */                      \
-	X(UNLISTED, ALLOC, "alloc_classes_full")	/* records of one class more than fit */  \
+	X(PARENTS, THREAD, "thread_parents_pushed_out")		    /* of VM_STARTING */          \
+	X(STRAGGLERS, SAFEPOINT, "safepoint_stragglers_pushed_out") /* of VM_STOPPED */           \
+	X(UNLISTED, ALLOC, "alloc_classes_full")  /* records of one class more than fit */        \
 	X(UNTOTALLED, ALLOC, "alloc_totals_full") /* classes without sums, for the same reason */ \
 	X(UNNAMED, ALLOC, "alloc_names_late")	  /* records: too many waited for the name */
 

@@ -152,6 +152,8 @@ void vm_take_straggler(struct vm_target *t, struct decoder *d, struct process *p
 {
 	struct vm_stopped *stopped = &t->stopped[t->next_stopped++ % VM_STOPPED];
 
+	/* The safepoint that it is of comes last: one of the same was not told yet. */
+	t->losses[VM_LOSS_STRAGGLERS] += stopped->start_ns == record->start_ns;
 	*stopped = (struct vm_stopped){ .start_ns = record->start_ns,
 					.time_ns = record->event.time_ns,
 					.thread = decode_thread(p, rec, &record->event) };
