@@ -73,6 +73,11 @@ class Process:
             lines.append(line.rstrip("\n"))
             self.arrived.put(line)
 
+    def go(self):
+        """The line that a program waits for, see java_command."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
     def line(self, prefix, seconds):
         """Waits for a line of standard output that begins with prefix."""
         end = time.monotonic() + seconds
@@ -140,10 +145,6 @@ class Jvm(Process):
     def ready(self, seconds=60):
         self.line("READY", seconds)
         return self
-
-    def go(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
 
     def truth(self, seconds=120):
         return json.loads(self.line("TRUTH", seconds)[6:])
