@@ -173,7 +173,7 @@ def facts(rows):
             else value for name, value in rows[-1][1].items()}
 
 
-@test("configuration beside the JVM's own", quick=["G1"], lowest=17, params=COLLECTORS)
+@test("configuration beside the JVM's own", lowest=17, params=COLLECTORS)
 def configuration(run, gc):
     jvm = run.java("Idle", flags=("-XX:+UnlockExperimentalVMOptions", gc, "-XX:+UsePerfData",
                                   "-XX:MaxGCPauseMillis=77", "-XX:NewSize=20m"))

@@ -35,7 +35,7 @@ EXACT = {str(depth): {"depth": depth} for depth in (20, 127, 128, 129, 257, 1000
 CUT = {str(depth): {"depth": depth} for depth in (1024, 2000, 5000)}
 
 
-@test("depth", params=EXACT, quick=["128", "1000"])
+@test("depth", params=EXACT, quick=["1000"])
 def exact(run, depth):
     recording, samples = record_deep(run, depth)
     expect_exact(recording, samples, depth, run)
@@ -68,7 +68,7 @@ def cut_of(run, depth, program="DeepRecursion"):
     run.note("%d samples, all truncated, root kept, %d frames" % (total(samples), deepest))
 
 
-@test("depth with --max-depth 8192", params=CUT, quick=["5000"])
+@test("depth with --max-depth 8192", params=CUT)
 def deeper(run, depth):
     recording, samples = record_deep(run, depth, (), "--max-depth", "8192")
     expect_exact(recording, samples, depth, run)

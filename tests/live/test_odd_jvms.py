@@ -84,7 +84,7 @@ def swap(path):
     copy.rename(path)
 
 
-@test("libjvm.so is replaced or deleted", quick=["replaced"], params={
+@test("libjvm.so is replaced or deleted", params={
     "replaced": {"change": swap}, "deleted": {"change": lambda path: path.unlink()}})
 def replaced(run, change):
     jdk = jdks.edited_home(run.jdk, "replaced-%s" % change.__name__.strip("<>"), lambda path: None)

@@ -239,7 +239,7 @@ def command_status(run):
     expect(any(re.search(r"\b7\b", line) for line in scope.err), "status 7 not told: %s" % scope.err)
 
 
-@test("two JVMs in one recording", quick=True, each_jdk=False)
+@test("two JVMs in one recording", each_jdk=False)
 def two_jvms(run):
     jvms = [run.java("MixShares", 20, wait=True) for _ in range(2)]
     for jvm in jvms:

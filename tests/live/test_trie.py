@@ -369,7 +369,7 @@ MODES = {
 }
 
 
-@test("filter", quick=True, each_jdk=False,
+@test("filter", quick=["fold", "drop"], each_jdk=False,
       params={label: {"mode": row[0], "rules": row[1], "stays": row[2]}
               for label, row in MODES.items()})
 def filter_modes(run, mode, rules, stays):
