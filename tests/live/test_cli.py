@@ -99,10 +99,9 @@ def disk_full(run):
 @test("exit status 1, no such folder", quick=True, each_jdk=False)
 def no_folder(run):
     jvm = run.java("Idle", 60)
-    started = time.monotonic()
-    expect_error(run, ["-p", jvm.pid, "-d", 10, "-f", "/nonexistent/out.json"], 1,
+    # Found out before the recording: run_scope waits for less.
+    expect_error(run, ["-p", jvm.pid, "-d", 600, "-f", "/nonexistent/out.json"], 1,
                  ["/nonexistent"])
-    expect(time.monotonic() - started < 3, "found out only after the recording")
 
 
 @test("exit status 5, not root", quick=True, each_jdk=False)
