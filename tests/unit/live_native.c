@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "live/decode.h"
 #include "live/native_impl.h"
 #include "model/native.h"
@@ -428,6 +429,38 @@ static void what_falls_between_two_looks_is_seen(void)
 	free(native->known[1].level);
 }
 
+/* Nobody waits for its end, which is before the next tick. */
+static void a_slice_ends_when_it_is_over(void)
+{
+	static struct process processes[JVS_MAX_TARGETS];
+	struct native_target *t = &native->targets[3];
+	uint64_t end_ns;
+
+	ASSERT_INT(target_open(getpid(), &process.target), 0);
+	processes[3] = process;
+	decoder.processes = processes;
+	native->max_overhead = 1;
+	native_begin_budget(native, &process);
+	ASSERT_INT(native_slice_end_ns(native), 0);
+	t->governor.state = REC_NATIVE_SLICES;
+	t->governor.attached = false;
+	t->governor.slice_rate = 100;
+	native_keep_budget(native, &decoder, &process, rec);
+	CU_ASSERT_TRUE(t->governor.attached);
+	end_ns = native_slice_end_ns(native);
+	ASSERT_INT(end_ns, t->governor.slice_ns + t->governor.length_ns);
+	CU_ASSERT_TRUE(t->governor.length_ns && t->governor.length_ns < 100000000);
+
+	native_look_at_slices(native, &decoder, rec, end_ns - 1);
+	CU_ASSERT_TRUE(t->governor.attached);
+	while (clock_monotonic_ns() < end_ns)
+		usleep(1000);
+	native_look_at_slices(native, &decoder, rec, clock_monotonic_ns());
+	CU_ASSERT_FALSE(t->governor.attached);
+	ASSERT_INT(native_slice_end_ns(native), 0);
+	target_close(process.target);
+}
+
 static CU_TestInfo tests[] = {
 	{ "what falls between two looks is seen", what_falls_between_two_looks_is_seen },
 	{ "slices stand for what was not seen", slices_stand_for_what_was_not_seen },
@@ -447,6 +480,7 @@ static CU_TestInfo tests[] = {
 	  quiet_sites_keep_their_places_where_there_are_enough },
 	{ "a site that is used again keeps its place", a_site_that_is_used_again_keeps_its_place },
 	{ "what lives is withheld once it is lost", what_lives_is_withheld_once_it_is_lost },
+	{ "a slice ends when it is over", a_slice_ends_when_it_is_over },
 	{ "accounts are of their target", accounts_are_of_their_target },
 	{ "a place that is given on begins anew", a_place_that_is_given_on_begins_anew },
 	CU_TEST_INFO_NULL,

@@ -371,6 +371,7 @@ void native_forget(struct native *native, const struct process *p)
 	struct native_target *t = &native->targets[p->index];
 
 	native_stop(native, p);
+	t->slice_end_ns = 0;
 	for (int set = 0; set < NATIVE_SETS; set++)
 		probes_free(&t->sets[set]);
 	native_forget_mappings(native, p->index);

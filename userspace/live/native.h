@@ -52,6 +52,7 @@ struct native_target {
 	uint64_t now_work_ns;
 	uint64_t sliced_from_ns; /* when slices began */
 	uint64_t sliced_seen_ns; /* in slices that are over */
+	uint64_t slice_end_ns;	 /* CLOCK_MONOTONIC, when this slice is over; 0: there is none */
 	uint64_t slice_work_ns;	 /* when this slice began */
 	uint64_t sliced_cost_ns; /* of the probes, in all slices */
 	uint64_t slices_work_ns; /* of the target, in all slices */
@@ -199,6 +200,13 @@ void native_tick_all(struct native *native, struct decoder *d, uint64_t now_ns);
 /* The same for each target: the budget is looked at. */
 void native_tick(struct native *native, struct decoder *d, struct process *p,
 		 struct recording *rec);
+
+/* The next end of a slice of time, CLOCK_MONOTONIC; 0: none is going on. */
+uint64_t native_slice_end_ns(const struct native *native);
+
+/* Ends those that are over. A tick does so, too, but mostly later. */
+void native_look_at_slices(struct native *native, struct decoder *d, struct recording *rec,
+			   uint64_t now_ns);
 
 /* The accounts so far; totals of sites whose stack is still to come only when nothing waits. */
 void native_finish(struct native *native, struct decoder *d, const struct process *p,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -9,16 +8,16 @@
 #include "live/decode.h"
 #include "live/native.h"
 #include "live/native_impl.h"
+#include "live/pace.h"
 #include "live/process.h"
 #include "model/recording.h"
 #include "target/target.h"
 
 /* The part of native.h that keeps the cost of probes within the budget. */
 
-#define TICK_NS	     100000000ull /* of live_tick() */
-#define INTERVAL     524288ull	  /* bytes between samples, when all the time is watched */
-#define INTERVAL_LOW 1024	  /* and at least in slices */
-#define EVERY	     8		  /* block that is booked in slices, about */
+#define INTERVAL     524288ull /* bytes between samples, when all the time is watched */
+#define INTERVAL_LOW 1024      /* and at least in slices */
+#define EVERY	     8	       /* block that is booked in slices, about */
 
 static uint64_t cost_of(const struct native *native, const struct jvs_native_counts *counts)
 {
@@ -196,17 +195,6 @@ static void look(struct native *native, struct decoder *d, const struct process 
 		native_begin_slice(native, p->index);
 }
 
-/* A slice that is over before the next tick is waited for here. */
-static void wait_for_slice(const struct native_target *t)
-{
-	struct timespec wait = { 0 };
-	uint64_t slice_ns = t->governor.length_ns;
-
-	wait.tv_nsec = (long)slice_ns;
-	if (slice_ns < TICK_NS)
-		nanosleep(&wait, NULL);
-}
-
 void native_begin_budget(struct native *native, const struct process *p)
 {
 	struct native_target *t = &native->targets[p->index];
@@ -226,16 +214,31 @@ void native_keep_budget(struct native *native, struct decoder *d, const struct p
 			struct recording *rec)
 {
 	struct native_target *t = &native->targets[p->index];
-	bool was_attached = t->governor.attached;
 
 	if (!t->begun)
 		return;
 	look(native, d, p, rec);
-	if (was_attached || !t->governor.attached)
-		return;
-	wait_for_slice(t);
-	if (t->governor.length_ns < TICK_NS)
-		look(native, d, p, rec);
+	t->slice_end_ns = is_in_slice(t) ? t->governor.slice_ns + t->governor.length_ns : 0;
+}
+
+uint64_t native_slice_end_ns(const struct native *native)
+{
+	uint64_t first_ns = 0;
+
+	for (int i = 0; i < JVS_MAX_TARGETS; i++)
+		first_ns = pace_earlier(first_ns, native->targets[i].slice_end_ns);
+	return first_ns;
+}
+
+void native_look_at_slices(struct native *native, struct decoder *d, struct recording *rec,
+			   uint64_t now_ns)
+{
+	for (int i = 0; i < JVS_MAX_TARGETS; i++) {
+		uint64_t end_ns = native->targets[i].slice_end_ns;
+
+		if (end_ns && end_ns <= now_ns)
+			native_keep_budget(native, d, &d->processes[i], rec);
+	}
 }
 
 void native_tell_budget(struct native *native, const struct decoder *d, const struct process *p,

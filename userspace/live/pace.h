@@ -51,6 +51,14 @@ static inline bool pace_is_due(const struct paced *paced, uint64_t now_ns)
 void pace_arm(struct pace *pace, struct paced *paced);
 void pace_rest(struct paced *paced, uint64_t until_ns);
 
+/* The earlier of two times, of which 0 is none. */
+static inline uint64_t pace_earlier(uint64_t a, uint64_t b)
+{
+	if (!a || !b)
+		return a + b;
+	return a < b ? a : b;
+}
+
 /* Wakes us at a time; 0: no time. */
 void pace_wake_at(struct pace *pace, uint64_t time_ns);
 

@@ -416,23 +416,17 @@ static void drain_sideband(struct live *live, uint64_t now_ns)
 		pace_arm(&live->pace, &live->sideband_pace);
 }
 
-/* A time of 0 is none. */
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	if (!a || !b)
-		return a + b;
-	return a < b ? a : b;
-}
-
 /* When something is to be done although nothing wakes us. */
 static uint64_t next_look_ns(const struct live *live)
 {
-	uint64_t next_ns = earlier(live->ring_pace.due_ns, live->sideband_pace.due_ns);
+	uint64_t next_ns = pace_earlier(live->ring_pace.due_ns, live->sideband_pace.due_ns);
 
-	next_ns = earlier(next_ns, live->retry_ns);
+	next_ns = pace_earlier(next_ns, live->retry_ns);
+	if (live->native && live->running)
+		next_ns = pace_earlier(next_ns, native_slice_end_ns(live->native));
 	for (uint32_t i = 0; i < live->process_count; i++)
 		if (wants_remap(&live->processes[i]))
-			next_ns = earlier(next_ns, live->processes[i].remap_ns);
+			next_ns = pace_earlier(next_ns, live->processes[i].remap_ns);
 	return next_ns;
 }
 
@@ -443,6 +437,8 @@ int live_poll(struct live *live, struct recording *rec)
 
 	describe_new(live, rec);
 	pace_take(&live->pace, now_ns);
+	if (live->native && live->running)
+		native_look_at_slices(live->native, &live->decoder, rec, now_ns);
 	/* Before the ring: new libraries run at once, and the stacks in the ring take long. */
 	drain_sideband(live, now_ns);
 	retry_waiting(live, now_ns);
@@ -535,6 +531,8 @@ int live_tick(struct live *live, struct recording *rec)
 		alive += p->state != PROCESS_ENDED;
 		settled &= p->state != PROCESS_WAITING;
 	}
+	/* A slice may have begun, which is over before the next tick. */
+	pace_wake_at(&live->pace, next_look_ns(live));
 	if (live->running && live->options.events & LIVE_EVENT_CPU && live->ticks % TICKS_CPUS == 0)
 		clock_follow_cpus(&live->clock, live->on_sample);
 	/* Not while a JVM is starting, which may be over soon. */
