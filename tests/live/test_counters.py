@@ -286,7 +286,7 @@ def views(run, gc):
         series["cgroup_cpu_periods_total"][-1] - series["cgroup_cpu_periods_total"][0]))
 
 
-@test("a JVM without counters", lowest=8, jdks=[""])
+@test("a JVM without counters", jdks=[""])
 def without(run):
     jvm = run.java("Idle", flags=("-XX:-UsePerfData",))
     path = run.output()
