@@ -13,15 +13,43 @@ static __always_inline void unread(const struct jvs_vm_call *call)
 	jvs_vm_count(call->target, JVS_VM_GC, JVS_VM_COUNT_UNREAD, 1);
 }
 
-static __always_inline void gc_start(const struct jvs_vm_call *call)
+static __always_inline __u32 next_gc_id(const struct jvs_vm_call *call)
 {
 	const struct jvs_vm_layout *layout = jvs_vm_layout_of(call);
+	__u32 next = 0;
+
+	if (layout && layout->next_gc_id)
+		bpf_probe_read_user(&next, sizeof(next), (const void *)layout->next_gc_id);
+	return next;
+}
+
+/* The thread took its number some instructions ago. */
+__attribute__((noinline)) int jvs_vm_gc_return(struct jvs_vm_call *call)
+{
+	struct jvs_vm_thread *thread;
+
+	if (!call)
+		return JVS_VM_NOTHING;
+	thread = bpf_task_storage_get(&jvs_vm_threads, bpf_get_current_task_btf(), NULL,
+				      BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (thread)
+		thread->next_gc_id = next_gc_id(call);
+	return JVS_VM_NOTHING;
+}
+
+static __always_inline void gc_start(const struct jvs_vm_call *call)
+{
 	struct jvs_gc_start record = { .tracer = call->args[0], .cause = call->args[1] };
+	struct jvs_vm_thread *thread;
 
 	jvs_vm_fill(&record.event, JVS_EVENT_GC_START, call);
-	if (layout && layout->next_gc_id)
-		bpf_probe_read_user(&record.next_id, sizeof(record.next_id),
-				    (const void *)layout->next_gc_id);
+	thread = bpf_task_storage_get(&jvs_vm_threads, bpf_get_current_task_btf(), NULL, 0);
+	if (thread) {
+		record.next_id = thread->next_gc_id;
+		thread->next_gc_id = 0;
+	}
+	if (!record.next_id)
+		record.next_id = next_gc_id(call);
 	jvs_vm_send(&record, JVS_VM_GC);
 }
 
@@ -119,6 +147,8 @@ __attribute__((noinline)) int jvs_vm_gc(struct jvs_vm_call *call)
 	if (!call)
 		return JVS_VM_NOTHING;
 	switch (call->site) {
+	case JVS_VM_GC_NUMBER:
+		return JVS_VM_RETURN;
 	case JVS_VM_GC_START:
 		gc_start(call);
 		break;

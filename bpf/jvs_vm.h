@@ -38,6 +38,7 @@ enum jvs_vm_site {
 	JVS_VM_GC_METASPACE = JVS_VM_SITE(GC, 2), /* report_metaspace_summary(when, summary) */
 	JVS_VM_GC_PHASES = JVS_VM_SITE(GC, 3),	  /* send_phase_events(partitions) */
 	JVS_VM_GC_END = JVS_VM_SITE(GC, 4),	  /* send_garbage_collection_event() */
+	JVS_VM_GC_NUMBER = JVS_VM_SITE(GC, 5),	  /* GCIdMark(): a thread takes the next number */
 
 	JVS_VM_SAFEPOINT_BEGIN = JVS_VM_SITE(SAFEPOINT, 0), /* returns when all have stopped */
 	JVS_VM_SAFEPOINT_END = JVS_VM_SITE(SAFEPOINT, 1),   /* returns when all may go on */
@@ -94,7 +95,9 @@ enum jvs_vm_site {
 struct jvs_gc_start {
 	struct jvs_event event;
 	__u64 tracer;
-	__u32 next_id; /* GCId::_next_id: the collection has the one before. 0: not known */
+	__u32 next_id; /* GCId::_next_id: the collection has the one before. 0: not known. As its
+			  thread left it when it took its number; as it is now where that was
+			  not seen, and then another collection may have taken one since */
 	__u32 cause;   /* as the JVM numbers it */
 };
 _Static_assert(sizeof(struct jvs_gc_start) == 48, "no holes");

@@ -86,6 +86,8 @@ static __always_inline int on_call(struct jvs_vm_call *call)
 static __always_inline int on_call_return(struct jvs_vm_call *call)
 {
 	switch (call->site >> JVS_VM_SITE_BITS) {
+	case JVS_VM_GC:
+		return jvs_vm_gc_return(call);
 	case JVS_VM_SAFEPOINT:
 		return jvs_vm_safepoint_return(call);
 	case JVS_VM_LOCK:

@@ -19,6 +19,7 @@ struct jvs_vm_thread {
 	struct jvs_safepoint safepoint;	   /* start_ns 0: none */
 	struct jvs_vm_operation operation; /* start_ns 0: none */
 	__u64 epoch;			   /* both began in */
+	__u32 next_gc_id;		   /* behind the number it took last; 0: it has been used */
 };
 
 struct jvs_vm_threads_map {
@@ -56,6 +57,7 @@ int jvs_vm_count(__u32 target, __u32 group, __u32 counter, __u64 more);
  * stack, those with the stack for the return.
  */
 int jvs_vm_gc(struct jvs_vm_call *call);
+int jvs_vm_gc_return(struct jvs_vm_call *call);
 int jvs_vm_safepoint(struct jvs_vm_call *call);
 int jvs_vm_safepoint_return(struct jvs_vm_call *call);
 int jvs_vm_safepoint_stack(struct jvs_vm_call *call);

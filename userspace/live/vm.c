@@ -27,6 +27,7 @@
 
 /* Names are the same on JDK 11 to 28. */
 static const struct probe gc_probes[] = {
+	{ "_ZN8GCIdMarkC1Ev", PROBE_CALL, JVS_VM_GC_NUMBER },
 	{ "_ZN8GCTracer15report_gc_startEN7GCCause5CauseE" TICKS, PROBE_ONCE, JVS_VM_GC_START },
 	{ "_ZNK8GCTracer22report_gc_heap_summaryEN6GCWhen4TypeERK13GCHeapSummary", PROBE_ENTRY,
 	  JVS_VM_GC_HEAP },
@@ -113,6 +114,7 @@ static const struct {
 
 /* What is not known where a libjvm does not have a place. */
 static const char *const lost[JVS_VM_SITE(GROUP_NR, 0)] = {
+	[JVS_VM_GC_NUMBER] = "which of two collections began first",
 	[JVS_VM_GC_START] = "numbers of collections",
 	[JVS_VM_GC_HEAP] = "sizes of the heap",
 	[JVS_VM_GC_METASPACE] = "sizes of metaspace",

@@ -88,9 +88,10 @@ static void note_begun(struct vm_target *t, uint32_t id)
 }
 
 /*
- * The kernel sees the next number when a collection tells its start, a little after it took its
- * own. A concurrent one may lose its CPU between, and another take a number and begin: then that
- * number is seen twice, and the one below it, which is the first's, never.
+ * Where the kernel did not see a thread take its number, it sees the next one when a collection
+ * tells its start, a little later. A concurrent one may lose its CPU between, and another take a
+ * number and begin: then that number is seen twice, and the one below it, which is the first's,
+ * never.
  */
 static uint32_t number_of(struct vm_target *t, uint32_t next_id)
 {
