@@ -243,6 +243,7 @@ HOSTILE = {
     "a hundred thousand types": lambda: chunk(many_types(100000)),
     "a long name of each type": lambda: chunk(long_names()),
     "a million late events": lambda: chunk(late_events()),
+    "five million late events without fields": lambda: chunk(empty_late_events()),
 }
 
 
@@ -286,3 +287,8 @@ def late_events():
     setting = m.type(20, "jdk.ActiveSetting", [field("startTime", LONG), field("id", LONG)],
                      event=True)
     return m.event(types(m, setting)) + event(20, b"\1\1") * 1000000
+
+
+def empty_late_events():
+    m = Metadata()
+    return m.event(types(m, m.type(20, "jdk.OSInformation", [], event=True))) + b"\2\x14" * 5000000

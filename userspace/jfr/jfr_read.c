@@ -26,7 +26,7 @@ struct reader {
 	uint64_t chunk_end;	   /* offset; UINT64_MAX: as far as bytes come */
 	bool metadata_is_the_last; /* it is the one the header points to */
 	unsigned int notices;
-	uint8_t *late; /* owned; a late_head and the bytes of each late event */
+	uint8_t *late; /* owned; the want and the bytes of each late event */
 	size_t late_len;
 	size_t late_capacity;
 	int err; /* that ends everything: -ENOMEM */
@@ -39,14 +39,11 @@ struct event_head {
 	uint32_t len; /* of both */
 };
 
-/* What stands before a late event in the buffer. Numbers of types may change until it is read. */
-struct late_head {
-	uint64_t type; /* id */
-	uint32_t want;
-	uint32_t size;
-	uint32_t fields; /* where they begin */
-	uint32_t pad;
-};
+/*
+ * The number of its want stands before a late event in the buffer, and nothing else: events may
+ * have two bytes. The numbers of types may change until it is read, and so its head is read again.
+ */
+#define LATE_WANT sizeof(uint16_t)
 
 /* ---- notices */
 
@@ -283,9 +280,10 @@ static int open_chunk(struct reader *r)
 
 /* ---- events */
 
-static int keep_late(struct reader *r, const struct late_head *head, const uint8_t *event)
+static int keep_late(struct reader *r, uint32_t want, const uint8_t *event, size_t size)
 {
-	size_t len = r->late_len + sizeof(*head) + head->size;
+	size_t len = r->late_len + LATE_WANT + size;
+	uint16_t number = (uint16_t)want;
 
 	if (len > r->late_capacity) {
 		size_t capacity = len + len / 2;
@@ -296,22 +294,22 @@ static int keep_late(struct reader *r, const struct late_head *head, const uint8
 		r->late = larger;
 		r->late_capacity = capacity;
 	}
-	memcpy(r->late + r->late_len, head, sizeof(*head));
-	memcpy(r->late + r->late_len + sizeof(*head), event, head->size);
+	memcpy(r->late + r->late_len, &number, LATE_WANT);
+	memcpy(r->late + r->late_len + LATE_WANT, event, size);
 	r->late_len = len;
 	return 0;
 }
 
 static void deliver(struct reader *r, const struct jfr_wanted *wanted, const uint8_t *event,
-		    const struct late_head *head)
+		    const struct event_head *head)
 {
-	struct cursor c = cursor_of(event + head->fields, head->size - head->fields);
+	struct cursor c = cursor_of(event + head->len, (size_t)head->size - head->len);
 	struct jfr_item item;
 
 	item.chunk = &r->chunk;
 	item.slots = wanted->slots;
 	item.type = wanted->type;
-	item.size = head->size;
+	item.size = (uint32_t)head->size;
 	jfr_plan_run(&r->chunk.plans, wanted->plan, &c, item.values);
 	if (c.failed)
 		r->result->events_damaged++;
@@ -324,16 +322,18 @@ static void deliver_late(struct reader *r, bool last)
 	struct jfr_chunk *chunk = &r->chunk;
 
 	for (size_t at = 0; at < r->late_len;) {
-		struct late_head head;
+		struct event_head head;
 		uint32_t type, place;
+		uint16_t want;
 
-		memcpy(&head, r->late + at, sizeof(head));
-		at += sizeof(head);
+		memcpy(&want, r->late + at, LATE_WANT);
+		at += LATE_WANT;
+		head = parse_head(r->late + at, r->late_len - at);
 		type = jfr_chunk_type(chunk, head.type);
 		place = type ? chunk->want_of[type - 1] : 0;
-		while (place && chunk->wanted[place - 1].want != head.want)
+		while (place && chunk->wanted[place - 1].want != want)
 			place = chunk->wanted[place - 1].next;
-		if (place && chunk->wants[head.want].last == last)
+		if (place && chunk->wants[want].last == last)
 			deliver(r, &chunk->wanted[place - 1], r->late + at, &head);
 		at += head.size;
 	}
@@ -343,22 +343,18 @@ static void take_event(struct reader *r, uint32_t type, const struct event_head 
 		       const uint8_t *event)
 {
 	const struct jfr_chunk *chunk = &r->chunk;
-	struct late_head kept = {
-		.type = head->type,
-		.size = (uint32_t)head->size,
-		.fields = head->len,
-	};
 
 	if (head->size > UINT32_MAX) {
 		r->result->events_damaged++;
 		return;
 	}
 	for (uint32_t at = chunk->want_of[type]; at && !r->err; at = chunk->wanted[at - 1].next) {
-		kept.want = chunk->wanted[at - 1].want;
-		if (chunk->wants[kept.want].late)
-			r->err = keep_late(r, &kept, event);
+		const struct jfr_wanted *wanted = &chunk->wanted[at - 1];
+
+		if (chunk->wants[wanted->want].late)
+			r->err = keep_late(r, wanted->want, event, (size_t)head->size);
 		else
-			deliver(r, &chunk->wanted[at - 1], event, &kept);
+			deliver(r, wanted, event, head);
 	}
 }
 
