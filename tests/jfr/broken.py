@@ -244,6 +244,7 @@ HOSTILE = {
     "a long name of each type": lambda: chunk(long_names()),
     "a million late events": lambda: chunk(late_events()),
     "five million late events without fields": lambda: chunk(empty_late_events()),
+    "65,000 JVMs, and half a million events of the first": lambda: chunk(many_jvms()),
 }
 
 
@@ -292,3 +293,12 @@ def late_events():
 def empty_late_events():
     m = Metadata()
     return m.event(types(m, m.type(20, "jdk.OSInformation", [], event=True))) + b"\2\x14" * 5000000
+
+
+def many_jvms():
+    m = Metadata()
+    ours = m.type(20, "jvmscope.Recording", [], event=True)
+    jvm = m.type(21, "jvmscope.JVM", [field("pid", LONG)], event=True)
+    count = m.type(22, "jvmscope.NativeCount", [field("pid", LONG)], event=True)
+    jvms = b"".join(event(21, varint(pid)) for pid in range(1, 65001))
+    return m.event(types(m, ours, jvm, count)) + jvms + b"\3\x16\1" * 500000

@@ -28,14 +28,9 @@ static uint32_t take_part(struct jfr_filler *f, const char *text, size_t len)
 /* The JVM with this pid that started then, within a millisecond; added when it is new. */
 static uint32_t find_jvm(struct jfr_filler *f, const struct rec_jvm *jvm)
 {
-	for (uint32_t id = rec_jvm_count(f->rec); id; id--) {
-		const struct rec_jvm *known = rec_jvm_get(f->rec, id);
+	uint32_t id = jfr_resolve_same_jvm(&f->resolver, jvm);
 
-		if (known->pid == jvm->pid &&
-		    known->start_time_ns / 1000000 == jvm->start_time_ns / 1000000)
-			return id;
-	}
-	return rec_jvm(f->rec, jvm);
+	return id ? id : rec_jvm(f->rec, jvm);
 }
 
 /* ---- files of others */

@@ -182,7 +182,7 @@ uint32_t jfr_fill_text(struct jfr_filler *f, const struct jfr_item *e, unsigned 
 /* In a file that says nothing of its JVM, what is in it is still of one: resolver.jvm. */
 void jfr_fill_some_jvm(struct jfr_filler *f);
 /* The last JVM with this pid, else the one of files that name none; 0 when there is none. */
-uint32_t jfr_fill_jvm_of(const struct jfr_filler *f, int64_t pid);
+uint32_t jfr_fill_jvm_of(struct jfr_filler *f, int64_t pid);
 
 /* jfr_fill.c: adds a sample, all of it but its total. */
 void jfr_fill_sample(struct jfr_filler *f, const struct jfr_raw_total *key,

@@ -16,12 +16,11 @@ enum {
 	SITE_LIVE_SIZE,
 };
 
-uint32_t jfr_fill_jvm_of(const struct jfr_filler *f, int64_t pid)
+uint32_t jfr_fill_jvm_of(struct jfr_filler *f, int64_t pid)
 {
-	for (uint32_t id = rec_jvm_count(f->rec); id; id--)
-		if (rec_jvm_get(f->rec, id)->pid == pid)
-			return id;
-	return f->resolver.jvm;
+	uint32_t id = jfr_resolve_jvm(&f->resolver, pid);
+
+	return id ? id : f->resolver.jvm;
 }
 
 /* A change of what was said before, so that the sum is what is said now. */

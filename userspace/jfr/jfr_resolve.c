@@ -40,6 +40,8 @@ void jfr_resolve_chunk(struct jfr_resolver *r, const struct jfr_chunk *chunk)
 void jfr_resolver_free(struct jfr_resolver *r)
 {
 	jfr_resolve_chunk(r, NULL);
+	map64_free(&r->jvms);
+	map64_free(&r->started);
 	free(r->frames);
 	strbuf_free(&r->text);
 	strbuf_free(&r->normal);
@@ -72,6 +74,45 @@ static const char *text_of(struct jfr_resolver *r, const struct jfr_item *item, 
 {
 	read_text(r, item, field);
 	return strbuf_text(&r->text);
+}
+
+/* ---- JVMs */
+
+#define NS_PER_MS 1000000
+
+static uint64_t start_of(const struct rec_jvm *jvm)
+{
+	const uint64_t words[] = { (uint64_t)jvm->pid, jvm->start_time_ns / NS_PER_MS };
+
+	return map64_hash(words, sizeof(words));
+}
+
+/* Most events name one, and a file may have many. */
+static void find_jvms(struct jfr_resolver *r)
+{
+	while (r->jvms_known < rec_jvm_count(r->rec)) {
+		uint32_t id = ++r->jvms_known;
+		const struct rec_jvm *jvm = rec_jvm_get(r->rec, id);
+
+		remember(r, &r->jvms, jvm->pid, id);
+		remember(r, &r->started, (int64_t)start_of(jvm), id);
+	}
+}
+
+uint32_t jfr_resolve_jvm(struct jfr_resolver *r, int64_t pid)
+{
+	uint32_t id;
+
+	find_jvms(r);
+	return map64_get(&r->jvms, (uint64_t)pid, &id) ? id : 0;
+}
+
+uint32_t jfr_resolve_same_jvm(struct jfr_resolver *r, const struct rec_jvm *jvm)
+{
+	uint32_t id;
+
+	find_jvms(r);
+	return map64_get(&r->started, start_of(jvm), &id) ? id : 0;
 }
 
 /* ---- methods */
@@ -337,19 +378,13 @@ static uint32_t jvm_of(struct jfr_resolver *r, const struct jfr_item *group)
 {
 	const char prefix[] = "jvm ", *name;
 	struct jfr_item parent;
-	long pid;
 
 	if (!jfr_constant(r->chunk, JFR_WANT_GROUP, jfr_number(group, GROUP_PARENT), &parent))
 		parent = *group;
 	name = text_of(r, &parent, GROUP_NAME);
 	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
 		return 0;
-	pid = strtol(name + sizeof(prefix) - 1, NULL, 10);
-	for (uint32_t id = rec_jvm_count(r->rec); id; id--) {
-		if (rec_jvm_get(r->rec, id)->pid == pid)
-			return id;
-	}
-	return 0;
+	return jfr_resolve_jvm(r, strtol(name + sizeof(prefix) - 1, NULL, 10));
 }
 
 /*

@@ -49,6 +49,9 @@ struct jfr_resolver {
 	struct recording *rec;
 	const struct jfr_chunk *chunk;
 	uint32_t jvm; /* of threads whose group names no other */
+	/* JVMs of the recording: the last one of a process, and of a process and its start. */
+	struct map64 jvms, started;
+	uint32_t jvms_known; /* that are in both */
 	/* Of this chunk: ids of the file to ids of the recording. */
 	struct map64 stacks;
 	struct map64 methods;
@@ -65,6 +68,12 @@ struct jfr_resolver {
 
 /* Begins with another chunk. */
 void jfr_resolve_chunk(struct jfr_resolver *r, const struct jfr_chunk *chunk);
+
+/* The last JVM of the recording with this pid; 0 when there is none. */
+uint32_t jfr_resolve_jvm(struct jfr_resolver *r, int64_t pid);
+
+/* The last one with this pid that started in the same millisecond. */
+uint32_t jfr_resolve_same_jvm(struct jfr_resolver *r, const struct rec_jvm *jvm);
 
 /* 0 when there is no stack, or none with frames. */
 uint32_t jfr_resolve_stack(struct jfr_resolver *r, int64_t id);
