@@ -186,6 +186,95 @@ static void samples_of_a_later_segment_are_not_in_the_total(void)
 	expect_same_totals();
 }
 
+/* ---- stacks */
+
+/* Innermost first, as they are when an exception is made. */
+static uint32_t stack_of_exception(void)
+{
+	static const struct {
+		const char *module, *class_name, *name;
+		enum rec_frame_kind kind;
+	} frames[] = {
+		{ "libjvm.so", "", "JVM_FillInStackTrace", REC_FRAME_CPP },
+		{ "", "java.lang.Throwable", "fillInStackTrace", REC_FRAME_NATIVE },
+		{ "", "java.lang.Throwable", "fillInStackTrace", REC_FRAME_INTERPRETED },
+		{ "", "java.lang.Throwable", "<init>", REC_FRAME_INTERPRETED },
+		{ "", "com.example.Bad", "<init>", REC_FRAME_INTERPRETED },
+		{ "", "com.example.Foo", "bar", REC_FRAME_C2 },
+	};
+	uint32_t ids[ARRAY_SIZE(frames)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++) {
+		const struct rec_method method = {
+			.module = golden_string(rec, frames[i].module),
+			.class_name = golden_string(rec, frames[i].class_name),
+			.name = golden_string(rec, frames[i].name),
+		};
+		struct rec_frame frame = {
+			.kind = frames[i].kind,
+			.line = frames[i].kind == REC_FRAME_NATIVE ? -2 : -1,
+			.bci = -1,
+		};
+
+		frame.method = rec_method(rec, &method);
+		ids[i] = rec_frame(rec, &frame);
+	}
+	return rec_stack(rec, ids, ARRAY_SIZE(frames), REC_STACK_COMPLETE);
+}
+
+enum { THROW, STACKS, FRAMES, METHODS };
+
+/* The innermost method of the event's own stack, without what our reader puts before it. */
+static void on_throw(void *ctx, const struct jfr_item *e)
+{
+	struct jfr_item stack, frame, method;
+	struct jfr_elements frames;
+
+	CU_ASSERT_FATAL(jfr_constant(e->chunk, STACKS, jfr_number(e, 0), &stack));
+	frames = jfr_elements(&stack, 0, FRAMES);
+	CU_ASSERT_FATAL(jfr_next(&frames, &frame));
+	CU_ASSERT_FATAL(jfr_constant(e->chunk, METHODS, jfr_number(&frame, 0), &method));
+	CU_ASSERT(jfr_text(&method, 0, ctx));
+}
+
+static void expect_innermost(const char *name)
+{
+	static const struct jfr_want wants[] = {
+		[THROW] = { "jdk.JavaExceptionThrow", { "stackTrace" }, on_throw, true },
+		[STACKS] = { "jdk.types.StackTrace", { "frames" } },
+		[FRAMES] = { "jdk.types.StackFrame", { "method" } },
+		[METHODS] = { "jdk.types.Method", { "name" } },
+	};
+	const struct jfr_visitor visitor = { .wants = wants, .want_count = ARRAY_SIZE(wants) };
+	struct strbuf text = { 0 };
+	struct jfr_result result;
+	struct jfr_input in;
+
+	jfr_input_memory(bytes, size, &in);
+	ASSERT_INT(jfr_each_event(&in, &visitor, &text, &result), 0);
+	jfr_input_close(&in);
+	CU_ASSERT_STRING_EQUAL(strbuf_text(&text), name);
+	strbuf_free(&text);
+}
+
+static void an_exception_was_made_where_it_is_constructed(void)
+{
+	struct rec_sample sample = {
+		.time_ns = rec_meta_get(rec)->start_time_ns + 5000,
+		.key = { .metric = REC_EXCEPTION, .jvm = 1, .thread = 1 },
+		.value = 1,
+	};
+
+	rec_samples_keep(rec, true);
+	sample.key.stack = stack_of_exception();
+	rec_add(rec, &sample.key, 1, 1);
+	rec_sample(rec, &sample);
+	write_samples();
+	end_segment(1);
+	expect_innermost("<init>");
+	expect_same_totals();
+}
+
 static CU_TestInfo tests[] = {
 	{ "a recording with events has these bytes", a_recording_with_events_has_these_bytes },
 	{ "a total is said as far as no sample says it",
@@ -193,6 +282,8 @@ static CU_TestInfo tests[] = {
 	{ "what has no sample is in the total", what_has_no_sample_is_in_the_total },
 	{ "samples of a later segment are not in the total",
 	  samples_of_a_later_segment_are_not_in_the_total },
+	{ "an exception was made where it is constructed",
+	  an_exception_was_made_where_it_is_constructed },
 	CU_TEST_INFO_NULL,
 };
 

@@ -371,14 +371,32 @@ uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, u
 /* Ids of stacks that begin further out are behind those of whole ones. */
 #define JAVA_STACKS_FIRST (REC_MAX_STACKS + 1)
 
+/* Whatever its class is: some have their own, which calls that of Throwable. */
+static bool fills_in_stack(const struct recording *rec, const struct rec_frame *frame)
+{
+	const struct rec_method *method = rec_method_get(rec, frame->method);
+
+	return !strcmp(rec_text(rec, method->name), "fillInStackTrace");
+}
+
+/* How many frames are before the first one that counts. */
+static uint32_t count_inner(const struct recording *rec, struct rec_stack stack)
+{
+	uint32_t count = 0;
+
+	while (count < stack.count &&
+	       !rec_kind_is_java(rec_frame_get(rec, stack.frames[count])->kind))
+		count++;
+	while (count < stack.count && fills_in_stack(rec, rec_frame_get(rec, stack.frames[count])))
+		count++;
+	return count;
+}
+
 uint32_t jfr_pools_java_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id)
 {
 	struct rec_stack stack = rec_stack_get(rec, id);
-	uint32_t skip = 0;
+	uint32_t skip = count_inner(rec, stack);
 
-	while (skip < stack.count &&
-	       !rec_kind_is_java(rec_frame_get(rec, stack.frames[skip])->kind))
-		skip++;
 	if (!skip || skip == stack.count)
 		return jfr_pools_stack(pools, rec, id);
 	return add_stack(pools, rec, stack, skip, JAVA_STACKS_FIRST + id);

@@ -26,9 +26,10 @@ void jfr_pools_free(struct jfr_pools *pools);
 uint32_t jfr_pools_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 
 /*
- * The same without what is innermost and not Java, where anything is: of events that the JDK has
- * with stacks of Java frames alone, and that its tools sort by the innermost frame. What is left
- * out is a constant of ours with the same id.
+ * The same without what is innermost and not Java, where anything is, and without what fills in the
+ * stack of an exception: of events that the JDK has with stacks of Java frames alone, from the
+ * constructor of an exception on, and that its tools sort by the innermost frame. What is left out
+ * is a constant of ours with the same id.
  */
 uint32_t jfr_pools_java_stack(struct jfr_pools *pools, const struct recording *rec, uint32_t id);
 
