@@ -243,6 +243,7 @@ HOSTILE = {
     "a hundred thousand types": lambda: chunk(many_types(100000)),
     "a long name of each type": lambda: chunk(long_names()),
     "a million late events": lambda: chunk(late_events()),
+    "two million samples of two million stacks": lambda: chunk(many_stacks(2000000)),
     "five million late events without fields": lambda: chunk(empty_late_events()),
     "65,000 JVMs, and half a million events of the first": lambda: chunk(many_jvms()),
 }
@@ -281,6 +282,20 @@ def long_names():
     m = Metadata()
     return m.event(types(m, *[m.type(1000 + i, "t" * 100000, [field("u" * 100000, LONG)])
                               for i in range(2000)]))
+
+
+def many_samples(count):
+    """One sample again and again, as short as it can be."""
+    return with_types(b"\4\x10\1\1" * count)
+
+
+def many_stacks(count):
+    m = Metadata()
+    declared = types(m)
+    declared[-1] = m.type(SAMPLE, "jdk.ExecutionSample", [field("stackTrace", STACK, POOL)],
+                          event=True)
+    bodies = (varint(SAMPLE) + varint(i) for i in range(count))
+    return m.event(declared) + b"".join(varint(len(body) + 1) + body for body in bodies)
 
 
 def late_events():

@@ -35,21 +35,49 @@ static void keep_sample(struct jfr_filler *f, const struct jfr_raw_sample *sampl
 	f->samples[f->sample_count++] = *sample;
 }
 
-void jfr_fill_sample(struct jfr_filler *f, const struct jfr_raw_total *key,
-		     const struct jfr_raw_sample *sample)
+/*
+ * Totals of a chunk: some, and more the more bytes its samples have. One takes up to 250 bytes,
+ * here and in the recording, and a sample may have five.
+ */
+#define TOTALS_LEAST  (1u << 17)
+#define TOTALS_BYTES  96
+#define TOTALS_STATES 1024 /* more, of samples whose total would be one too many */
+
+struct jfr_raw_total *jfr_fill_total_of(struct jfr_filler *f, const struct jfr_item *e,
+					const struct jfr_raw_total *key, uint32_t *id)
+{
+	struct jfr_raw_total other = { .kind = key->kind, .state = key->state };
+	uint64_t most;
+	int err;
+
+	f->sample_bytes += e->size;
+	most = TOTALS_LEAST + f->sample_bytes / TOTALS_BYTES;
+	if (most > UINT32_MAX - TOTALS_STATES)
+		most = UINT32_MAX - TOTALS_STATES;
+	err = table_add(&f->totals, key, (uint32_t)most, id);
+	if (err == -ENOSPC) {
+		rec_quality_add(f->rec, REC_QUALITY_INFO, "sample_ids_over_limit", 1);
+		err = table_add(&f->totals, &other, (uint32_t)most + TOTALS_STATES, id);
+	}
+	if (err == -ENOSPC) {
+		other.state = 0;
+		err = table_add(&f->totals, &other, UINT32_MAX, id);
+	}
+	if (err)
+		f->err = err;
+	return err ? NULL : table_get(&f->totals, *id);
+}
+
+void jfr_fill_sample(struct jfr_filler *f, const struct jfr_item *e,
+		     const struct jfr_raw_total *key, const struct jfr_raw_sample *sample)
 {
 	struct jfr_raw_sample kept = *sample;
-	struct jfr_raw_total *total;
-	uint32_t id;
+	struct jfr_raw_total *total = jfr_fill_total_of(f, e, key, &kept.total);
 
-	if (table_add(&f->totals, key, UINT32_MAX, &id)) {
-		f->err = -ENOMEM;
+	if (!total)
 		return;
-	}
-	total = table_get(&f->totals, id);
 	total->count++;
 	total->value = rec_sum(total->value, sample->value);
-	kept.total = id;
 	if (f->options->keep_samples)
 		keep_sample(f, &kept);
 }
@@ -65,7 +93,7 @@ static void on_sample(void *ctx, const struct jfr_item *e, enum jfr_sample_kind 
 		.kind = kind,
 	};
 
-	jfr_fill_sample(ctx, &key,
+	jfr_fill_sample(ctx, e, &key,
 			&(struct jfr_raw_sample){ .time_ns = jfr_fill_time(e, SAMPLE_TIME) });
 }
 
@@ -91,7 +119,7 @@ static void on_cpu_time_sample(void *ctx, const struct jfr_item *e)
 	};
 
 	f->cpu_time_samples++;
-	jfr_fill_sample(f, &key,
+	jfr_fill_sample(f, e, &key,
 			&(struct jfr_raw_sample){ .time_ns = jfr_fill_time(e, CPU_TIME),
 						  .value = jfr_ns(e, CPU_PERIOD) });
 }
@@ -248,24 +276,35 @@ static struct resolved resolve_other(struct jfr_filler *f, const struct jfr_raw_
 	return to;
 }
 
+static struct resolved resolve_any(struct jfr_filler *f, const struct jfr_chunk *chunk,
+				   const struct jfr_raw_total *raw)
+{
+	struct resolved to;
+
+	if (raw->kind >= JFR_SAMPLE_OTHERS)
+		return resolve_other(f, raw);
+	to = resolve(f, chunk, raw);
+	if (to.is_wanted)
+		add_total(f, &to, raw->count);
+	return to;
+}
+
 static void resolve_samples(struct jfr_filler *f, const struct jfr_chunk *chunk)
 {
-	struct resolved *all = calloc((size_t)f->totals.count + 1, sizeof(*all));
+	struct resolved *all = NULL;
 
-	if (!all) {
-		f->err = -ENOMEM;
-		return;
+	if (f->sample_count) {
+		all = calloc((size_t)f->totals.count + 1, sizeof(*all));
+		if (!all) {
+			f->err = -ENOMEM;
+			return;
+		}
 	}
 	for (uint32_t id = 1; id <= f->totals.count; id++) {
-		const struct jfr_raw_total *raw = table_get(&f->totals, id);
+		struct resolved to = resolve_any(f, chunk, table_get(&f->totals, id));
 
-		if (raw->kind >= JFR_SAMPLE_OTHERS) {
-			all[id - 1] = resolve_other(f, raw);
-			continue;
-		}
-		all[id - 1] = resolve(f, chunk, raw);
-		if (all[id - 1].is_wanted)
-			add_total(f, &all[id - 1], raw->count);
+		if (all)
+			all[id - 1] = to;
 	}
 	add_rows(f, all);
 	free(all);
@@ -318,6 +357,7 @@ static void on_chunk_end(void *ctx, const struct jfr_chunk *chunk)
 	}
 	table_free(&f->totals);
 	f->sample_count = 0;
+	f->sample_bytes = 0;
 	f->cpu_time_samples = 0;
 	f->objects = 0;
 	f->object = (struct jfr_raw_sample){ 0 };

@@ -32,7 +32,7 @@ static void add_wait(struct jfr_filler *f, const struct jfr_item *e, enum jfr_sa
 
 	if (kind != JFR_SAMPLE_LOCK_WAIT)
 		sample.timeout_ns = (uint64_t)span_of(e, TIMEOUT);
-	jfr_fill_sample(f, &key, &sample);
+	jfr_fill_sample(f, e, &key, &sample);
 }
 
 void jfr_fill_lock_wait(void *ctx, const struct jfr_item *e)
@@ -63,7 +63,7 @@ static void add_moment(struct jfr_filler *f, const struct jfr_item *e, enum jfr_
 		.kind = kind,
 	};
 
-	jfr_fill_sample(f, &key,
+	jfr_fill_sample(f, e, &key,
 			&(struct jfr_raw_sample){ .time_ns = jfr_fill_time(e, TIME), .value = 1 });
 }
 

@@ -41,7 +41,7 @@ static void add_object(struct jfr_filler *f, const struct jfr_item *e, int64_t t
 		return;
 	}
 	f->objects++;
-	jfr_fill_sample(f, &key, &sample);
+	jfr_fill_sample(f, e, &key, &sample);
 }
 
 void jfr_fill_new_tlab(void *ctx, const struct jfr_item *e)
@@ -66,7 +66,7 @@ void jfr_fill_allocation_sample(void *ctx, const struct jfr_item *e)
 		sample.tlab_bytes = f->object.tlab_bytes;
 	}
 	f->object = (struct jfr_raw_sample){ 0 };
-	jfr_fill_sample(f, &key, &sample);
+	jfr_fill_sample(f, e, &key, &sample);
 }
 
 /* Whether it is left out, which is counted. */

@@ -95,6 +95,7 @@ struct jfr_filler {
 	struct table totals;		/* of struct jfr_raw_total, of this chunk */
 	struct jfr_raw_sample *samples; /* owned */
 	size_t sample_count, sample_capacity;
+	uint64_t sample_bytes;	      /* of their events, in this chunk */
 	int64_t cpu_time_samples;     /* in this chunk */
 	int64_t objects;	      /* of the Java heap, in this chunk */
 	struct jfr_raw_sample object; /* in our files: the last one, which its sample follows */
@@ -184,9 +185,16 @@ void jfr_fill_some_jvm(struct jfr_filler *f);
 /* The last JVM with this pid, else the one of files that name none; 0 when there is none. */
 uint32_t jfr_fill_jvm_of(struct jfr_filler *f, int64_t pid);
 
-/* jfr_fill.c: adds a sample, all of it but its total. */
-void jfr_fill_sample(struct jfr_filler *f, const struct jfr_raw_total *key,
-		     const struct jfr_raw_sample *sample);
+/*
+ * jfr_fill.c: the total of what an event is a sample of, with its id; of what is too much for a
+ * recording one without stack and thread. NULL when memory is out.
+ */
+struct jfr_raw_total *jfr_fill_total_of(struct jfr_filler *f, const struct jfr_item *e,
+					const struct jfr_raw_total *key, uint32_t *id);
+
+/* jfr_fill.c: adds the sample of an event, all of it but its total. */
+void jfr_fill_sample(struct jfr_filler *f, const struct jfr_item *e,
+		     const struct jfr_raw_total *key, const struct jfr_raw_sample *sample);
 
 /*
  * jfr_fill_heap.c: at the end of the chunk: adds what has one key. Returns whether its samples are

@@ -107,11 +107,9 @@ void jfr_fill_malloc(void *ctx, const struct jfr_item *e)
 	/* Ours say the same with tags, and of blocks, not of many at once. */
 	if (f->is_ours)
 		return;
-	if (table_add(&f->totals, &key, UINT32_MAX, &id)) {
-		f->err = -ENOMEM;
+	total = jfr_fill_total_of(f, e, &key, &id);
+	if (!total)
 		return;
-	}
-	total = table_get(&f->totals, id);
 	total->count++;
 	total->value = rec_sum(total->value, jfr_number(e, MALLOC_SIZE));
 }
