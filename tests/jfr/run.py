@@ -389,6 +389,18 @@ def test_left_out(folder):
         expect(words is None or words in warnings[0], "%s: %s" % (words, warnings))
 
 
+def test_too_many(folder):
+    """A recording holds 4,194,304 samples: the others are said, and --strict minds them."""
+    source = folder / "source.jfr"
+    in_child(lambda: source.write_bytes(broken.many_samples(4200000)), source)
+    for arguments, strict_status in (([], 0), (["--strict"], 1)):
+        status, _, err, _, _ = convert(source, "-o", folder / "out.jfr", *arguments)
+        expect(status == strict_status and "5696 samples are more" in err,
+               "status %s: %s" % (status, err))
+    status, _, err, _, _ = convert(source, "-o", folder / "out.collapsed", "--strict")
+    expect(status == 0 and "more" not in err, "status %s: %s" % (status, err))
+
+
 USAGE = {
     "no file": [],
     "no output": ["in.jfr"],
@@ -434,7 +446,7 @@ def tests(full):
         rows += [("good, " + name, test_good, (name,)), ("packed, " + name, test_packed, (name,)),
                  ("formats, " + name, test_formats, (name,)), ("pprof, " + name, test_pprof, (name,)),
                  ("filter, " + name, test_filter, (name,)), ("events, " + name, test_events, (name,))]
-    rows += [("more", test_more, ())] if full else []
+    rows += [("more", test_more, ()), ("too many", test_too_many, ())] if full else []
     rows += [("lost", test_lost, ()), ("left out", test_left_out, ())]
     rows += [("broken, " + name, test_broken, (name,)) for name in broken.from_good(good("g1-17"))]
     rows += [("hostile, " + name, test_hostile, (name,)) for name in broken.HOSTILE]

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -61,6 +62,30 @@ static const struct exporter *check_options(const struct options *options)
 static bool is_incomplete(const struct recording *rec, const struct import_result *result)
 {
 	return result->damaged || rec_quality_sum(rec, REC_QUALITY_LOST);
+}
+
+/* What a recording has no room for: "samples_over_limit". Returns whether there was any. */
+static bool warn_of_limits(const struct options *options, const struct recording *rec)
+{
+	static const char suffix[] = "_over_limit";
+	const struct rec_quality_row *rows;
+	bool found = false;
+	size_t count;
+
+	rows = rec_quality_rows(rec, &count);
+	for (size_t i = 0; i < count; i++) {
+		size_t len = strlen(rows[i].name);
+
+		if (!rows[i].count || len < sizeof(suffix) ||
+		    strcmp(rows[i].name + len - (sizeof(suffix) - 1), suffix) != 0)
+			continue;
+		log_warn("%s: %" PRIu64
+			 " %.*s are more than a recording holds: left out, or in one sum",
+			 options->operands[0], rows[i].count, (int)(len - (sizeof(suffix) - 1)),
+			 rows[i].name);
+		found = true;
+	}
+	return found;
 }
 
 /* A file that comes out empty is no error: a recording may have been idle. */
@@ -163,11 +188,13 @@ static int convert(const struct options *options, const struct exporter *format,
 		.keep_samples = format->needs_samples,
 	};
 	struct import_result result;
+	bool over_limit;
 
 	if (import_file(&how, rec, &result))
 		return EXIT_RUNTIME;
 	if (lacks_native(options, format, rec))
 		return EXIT_RUNTIME;
+	over_limit = warn_of_limits(options, rec);
 	warn_if_empty(options, format, rec);
 	warn_of_io(options, rec);
 	warn_of_rest(options, format, rec);
@@ -175,7 +202,7 @@ static int convert(const struct options *options, const struct exporter *format,
 		return EXIT_RUNTIME;
 	if (write_output(options, format, rec))
 		return EXIT_RUNTIME;
-	if (options->strict && is_incomplete(rec, &result)) {
+	if (options->strict && (over_limit || is_incomplete(rec, &result))) {
 		log_error("%s: something is missing, which --strict makes an error", how.path);
 		return EXIT_RUNTIME;
 	}
