@@ -246,6 +246,7 @@ HOSTILE = {
     "two million samples of two million stacks": lambda: chunk(many_stacks(2000000)),
     "five million late events without fields": lambda: chunk(empty_late_events()),
     "65,000 JVMs, and half a million events of the first": lambda: chunk(many_jvms()),
+    "65,000 JVMs with a flag each": lambda: chunk(many_flags()),
 }
 
 
@@ -317,3 +318,16 @@ def many_jvms():
     count = m.type(22, "jvmscope.NativeCount", [field("pid", LONG)], event=True)
     jvms = b"".join(event(21, varint(pid)) for pid in range(1, 65001))
     return m.event(types(m, ours, jvm, count)) + jvms + b"\3\x16\1" * 500000
+
+
+def many_flags():
+    m = Metadata()
+    ours = m.type(20, "jvmscope.Recording", [], event=True)
+    jvm = m.type(21, "jvmscope.JVM", [field("pid", LONG)], event=True)
+    setting = m.type(22, "jvmscope.Setting", [
+        field("pid", LONG), field("kind", STRING), field("name", STRING), field("type", STRING)],
+        event=True)
+    flag = b"".join(b"\3" + varint(len(text)) + text for text in (b"flag", b"UseG1GC", b"bool"))
+    jvms = b"".join(event(21, varint(pid)) + event(22, varint(pid) + flag)
+                    for pid in range(1, 65001))
+    return m.event(types(m, ours, jvm, setting)) + jvms

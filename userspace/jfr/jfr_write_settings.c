@@ -155,14 +155,9 @@ static const char *oop_mode(const struct jvm *jvm)
 
 static bool is_default(const struct jvm *jvm, const char *flag)
 {
-	for (uint32_t id = 1; id <= rec_setting_count(jvm->rec); id++) {
-		const struct rec_setting *row = rec_setting_get(jvm->rec, id);
+	const struct rec_setting *row = rec_setting_find(jvm->rec, jvm->id, REC_SETTING_FLAG, flag);
 
-		if (row->jvm == jvm->id && row->kind == REC_SETTING_FLAG &&
-		    !strcmp(rec_text(jvm->rec, row->name), flag))
-			return !strcmp(rec_text(jvm->rec, row->origin), "Default");
-	}
-	return true;
+	return !row || !strcmp(rec_text(jvm->rec, row->origin), "Default");
 }
 
 static void put_field(struct jfr_writer *w, const struct jvm *jvm, const struct field *field)

@@ -72,15 +72,22 @@ const struct rec_setting *rec_setting_get(const struct recording *rec, uint32_t 
 	return table_get(&rec->settings, id);
 }
 
+const struct rec_setting *rec_setting_find(const struct recording *rec, uint32_t jvm,
+					   enum rec_setting_kind kind, const char *name)
+{
+	const struct rec_setting key = {
+		.jvm = jvm,
+		.kind = (uint32_t)kind,
+		.name = intern_find(&rec->strings, name, strlen(name)),
+	};
+
+	return key.name ? table_get(&rec->settings, table_find(&rec->settings, &key)) : NULL;
+}
+
 const char *rec_setting_value(const struct recording *rec, uint32_t jvm, enum rec_setting_kind kind,
 			      const char *name)
 {
-	for (uint32_t id = 1; id <= rec->settings.count; id++) {
-		const struct rec_setting *row = table_get(&rec->settings, id);
+	const struct rec_setting *row = rec_setting_find(rec, jvm, kind, name);
 
-		if (row->jvm == jvm && row->kind == (uint32_t)kind &&
-		    !strcmp(rec_text(rec, row->name), name))
-			return rec_text(rec, row->value);
-	}
-	return NULL;
+	return row ? rec_text(rec, row->value) : NULL;
 }

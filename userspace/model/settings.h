@@ -42,7 +42,9 @@ void rec_setting_set(struct recording *rec, const struct rec_setting *setting);
 uint32_t rec_setting_count(const struct recording *rec);
 const struct rec_setting *rec_setting_get(const struct recording *rec, uint32_t id);
 
-/* The value of one by its name; NULL when it is not there. Valid until the next add. */
+/* One by its name, and its value; NULL when it is not there. Valid until the next add. */
+const struct rec_setting *rec_setting_find(const struct recording *rec, uint32_t jvm,
+					   enum rec_setting_kind kind, const char *name);
 const char *rec_setting_value(const struct recording *rec, uint32_t jvm, enum rec_setting_kind kind,
 			      const char *name);
 

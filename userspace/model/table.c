@@ -34,18 +34,36 @@ static int reserve_one(struct table *table)
 	return 0;
 }
 
+/* Among those with the same hash, from the newest one on. */
+static uint32_t find(const struct table *table, const void *row, uint32_t newest)
+{
+	uint32_t at = newest;
+
+	while (at && memcmp(table_get(table, at), row, table->key_size) != 0)
+		at = table->older[at - 1];
+	return at;
+}
+
+uint32_t table_find(const struct table *table, const void *row)
+{
+	uint32_t newest;
+
+	if (!map64_get(&table->by_hash, map64_hash(row, table->key_size), &newest))
+		return 0;
+	return find(table, row, newest);
+}
+
 int table_add(struct table *table, const void *row, uint32_t max, uint32_t *id)
 {
 	uint64_t hash = map64_hash(row, table->key_size);
-	uint32_t newest = 0;
+	uint32_t newest = 0, found;
 	int err;
 
 	map64_get(&table->by_hash, hash, &newest);
-	for (uint32_t at = newest; at; at = table->older[at - 1]) {
-		if (!memcmp(table_get(table, at), row, table->key_size)) {
-			*id = at;
-			return 0;
-		}
+	found = find(table, row, newest);
+	if (found) {
+		*id = found;
+		return 0;
 	}
 
 	if (table->count >= max)

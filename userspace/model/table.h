@@ -29,6 +29,9 @@ struct table {
  */
 int table_add(struct table *table, const void *row, uint32_t max, uint32_t *id);
 
+/* The id of the row that has the key of this one; 0 when there is none. */
+uint32_t table_find(const struct table *table, const void *row);
+
 /* The row, or NULL when there is none. Valid until the next add. */
 void *table_get(const struct table *table, uint32_t id);
 
