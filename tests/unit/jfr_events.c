@@ -104,6 +104,7 @@ static void add_field(struct strbuf *text, const char *name, enum jfr_type_id ty
 		[JFR_UNIT_MS_AT] = ", ms since the epoch",
 		[JFR_UNIT_TICKS] = ", time span",
 		[JFR_UNIT_NS] = ", ns",
+		[JFR_UNIT_US] = ", us",
 		[JFR_UNIT_MS] = ", ms",
 		[JFR_UNIT_BYTES] = ", bytes",
 		[JFR_UNIT_ADDRESS] = ", address",

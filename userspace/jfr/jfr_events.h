@@ -226,6 +226,7 @@ enum jfr_unit {
 	JFR_UNIT_MS_AT,	   /* since the epoch; the JDK knows no other unit of such times */
 	JFR_UNIT_TICKS,	   /* a time span */
 	JFR_UNIT_NS,
+	JFR_UNIT_US,
 	JFR_UNIT_MS,
 	JFR_UNIT_BYTES,
 	JFR_UNIT_ADDRESS,

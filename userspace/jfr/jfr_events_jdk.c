@@ -256,8 +256,8 @@ static const struct jfr_field virtualization_information[] = {
 
 static const struct jfr_field container_configuration[] = {
 	{ "containerType", "Container Type", JFR_STRING, JFR_UNIT_NONE },
-	{ "cpuSlicePeriod", "CPU Slice Period", JFR_LONG, JFR_UNIT_NONE },
-	{ "cpuQuota", "CPU Quota", JFR_LONG, JFR_UNIT_NONE },
+	{ "cpuSlicePeriod", "CPU Slice Period", JFR_LONG, JFR_UNIT_US },
+	{ "cpuQuota", "CPU Quota", JFR_LONG, JFR_UNIT_US },
 	{ "cpuShares", "CPU Shares", JFR_LONG, JFR_UNIT_NONE },
 	{ "effectiveCpuCount", "Effective CPU Count", JFR_LONG, JFR_UNIT_NONE },
 	{ "memorySoftLimit", "Memory Soft Limit", JFR_LONG, JFR_UNIT_BYTES },

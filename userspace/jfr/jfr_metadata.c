@@ -55,6 +55,7 @@ static const struct {
 	[JFR_UNIT_MS_AT] = { TIMESTAMP, "MILLISECONDS_SINCE_EPOCH", false },
 	[JFR_UNIT_TICKS] = { TIMESPAN, "TICKS", false },
 	[JFR_UNIT_NS] = { TIMESPAN, "NANOSECONDS", false },
+	[JFR_UNIT_US] = { TIMESPAN, "MICROSECONDS", false },
 	[JFR_UNIT_MS] = { TIMESPAN, "MILLISECONDS", false },
 	[JFR_UNIT_BYTES] = { DATA_AMOUNT, "BYTES", false },
 	[JFR_UNIT_ADDRESS] = { MEMORY_ADDRESS, NULL, true },
