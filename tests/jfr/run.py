@@ -12,6 +12,7 @@ The last line is "jfr: N passed, N failed, N skipped".
 import gzip
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -421,15 +422,20 @@ def test_usage(folder, name):
     expect(status == 2 and len(err.splitlines()) == 1, "status %s: %s" % (status, err))
 
 
+def random_text():
+    return b"{" + bytes(random.Random(1).choices(b"abcdefgh", k=50000))
+
+
 def test_errors(folder):
     source = folder / "source.jfr"
     source.write_bytes(good("g1-17"))
     (folder / "text.txt").write_text("this is no recording\nat all 5x\n")
     (folder / "list.json").write_text("{\"a\": [1, 2]}")
     (folder / "deep.json").write_text("{\"a\": " + "[" * 100000)
+    (folder / "cut.json.gz").write_bytes(gzip.compress(random_text())[:9000])
     rows = [("missing.jfr", "out.json", "No such file"), (folder, "out.json", "directory"),
             ("text.txt", "out.json", "no format"), ("list.json", "out.jfr", "no recording"),
-            ("deep.json", "out.jfr", "no recording"), (source, "no/such/folder/out.json", "No such"),
+            ("deep.json", "out.jfr", "no recording"), ("cut.json.gz", "out.jfr", "damaged or cut"), (source, "no/such/folder/out.json", "No such"),
             (source, "/dev/full", "No space")]
     for path, output, word in rows:
         status, _, err, _, _ = convert(path, "-o", output, "--format", "json", cwd=folder)

@@ -19,7 +19,7 @@ static const char *name_of(const struct import_options *options)
 
 static int refuse(const struct import_options *options, int err, const char *why)
 {
-	log_error("%s: %s", name_of(options), why ? why : strerror(-err));
+	log_error("%s: %s", name_of(options), why ? why : jfr_input_strerror(err));
 	return err;
 }
 
@@ -74,7 +74,7 @@ static int read_collapsed(struct jfr_input *in, const struct import_options *opt
 			 name_of(options), bad_lines);
 	if (in->err)
 		log_warn("%s: offset %" PRIu64 ": %s", name_of(options), in->offset,
-			 strerror(-in->err));
+			 jfr_input_strerror(in->err));
 	result->damaged = bad_lines || in->err;
 	return 0;
 }

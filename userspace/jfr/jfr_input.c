@@ -226,6 +226,11 @@ int jfr_input_open(const char *path, struct jfr_input *out)
 	return 0;
 }
 
+const char *jfr_input_strerror(int err)
+{
+	return err == -EBADMSG ? "the compressed bytes are damaged or cut" : strerror(-err);
+}
+
 void jfr_input_close(struct jfr_input *in)
 {
 	if (in->fd > STDIN_FILENO)

@@ -39,6 +39,9 @@ void jfr_input_memory(const void *bytes, size_t size, struct jfr_input *out);
 
 void jfr_input_close(struct jfr_input *in);
 
+/* An error of opening or reading in words: strerror() knows none for damaged packed bytes. */
+const char *jfr_input_strerror(int err);
+
 /* Makes at least size bytes available at once, and tells how many are: fewer only at the end. */
 size_t jfr_input_need(struct jfr_input *in, uint64_t size);
 

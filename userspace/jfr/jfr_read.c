@@ -580,7 +580,7 @@ int jfr_each_event(struct jfr_input *in, const struct jfr_visitor *visitor, void
 	else
 		err = r.err;
 	if (!err && in->err) {
-		notice(&r, "offset %" PRIu64 ": %s", in->offset, strerror(-in->err));
+		notice(&r, "offset %" PRIu64 ": %s", in->offset, jfr_input_strerror(in->err));
 		result->unfinished = true;
 		if (in->err == -ENOMEM || !result->chunks)
 			err = in->err;
