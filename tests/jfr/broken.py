@@ -243,7 +243,7 @@ HOSTILE = {
     "a hundred thousand types": lambda: chunk(many_types(100000)),
     "a long name of each type": lambda: chunk(long_names()),
     "a million late events": lambda: chunk(late_events()),
-    "two million samples of two million stacks": lambda: chunk(many_stacks(2000000)),
+    "a million samples of a million stacks": lambda: chunk(many_stacks(1000000)),
     "five million late events without fields": lambda: chunk(empty_late_events()),
     "65,000 JVMs, and half a million events of the first": lambda: chunk(many_jvms()),
     "65,000 JVMs with a flag each": lambda: chunk(many_flags()),

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes of sockets and files, against what the program measured itself."""
+import os
+import shutil
+
 from harness import expect
 from suite import test
 from test_jfr import tools
@@ -28,7 +31,13 @@ KINDS = {
 
 
 def start(run, flags=()):
-    return run.java("IoWork", SLOW, FAST, run.folder, flags=flags, wait=True, hold=2)
+    """The pipes are made here: a JDK in a root of its own has no program for that."""
+    folder = run.for_java("io")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name in ("stream-in", "random-in", "channel-in", "stream-out", "channel-out"):
+        os.mkfifo(folder / name)
+    return run.java("IoWork", SLOW, FAST, run.jdk.inside(folder), flags=flags, wait=True, hold=2)
 
 
 def rows_of(recording, kind):
