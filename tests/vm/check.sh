@@ -30,7 +30,7 @@ boot() { # NAME KERNEL CLANGS [VMTEST OPTION]...
 	name=$1 kernel=$2 clangs=$3
 	shift 3
 	# shellcheck disable=SC2086
-	VMTEST_CACHE=$out/cache tests/vm/vmtest.sh -m 4096 -t 900 "$@" "$kernel" -- \
+	VMTEST_CACHE=$out/cache tests/vm/vmtest.sh -m 4096 -t 2400 "$@" "$kernel" -- \
 		tests/vm/guest.sh "$out" $clangs >"$out/$name.log" 2>&1
 	status=$?
 	cat "$out/$name.log"
