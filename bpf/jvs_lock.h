@@ -28,7 +28,7 @@ struct jvs_lock_event {
 	__u64 address; /* of the monitor, or of the object that a parked thread is blocked by */
 	__u64 timeout; /* nanoseconds, or JVS_LOCK_NO_TIMEOUT */
 	__u32 op;      /* enum jvs_lock_op */
-	__u32 pad;
+	__u32 by;      /* thread that had the monitor before, or that notified; 0: not known */
 };
 _Static_assert(sizeof(struct jvs_lock_event) == 80, "no holes");
 
@@ -58,5 +58,21 @@ struct jvs_lock_sum {
 	__u64 ns;
 };
 #define JVS_LOCK_SUMS 8192 /* of all targets */
+
+/*
+ * Who ends waits: of a monitor the thread that woke another for it last, of a JavaThread the one
+ * that has notified it last. Only of those that somebody waits for.
+ */
+struct jvs_lock_by_key {
+	__u32 target;
+	__u32 op; /* enum jvs_lock_op */
+	__u64 address;
+};
+struct jvs_lock_by {
+	__u64 time_ns; /* 0: nobody yet */
+	__u32 tid;
+	__u32 pad;
+};
+#define JVS_LOCK_BYS 4096 /* of all targets; one that is pushed out is not known */
 
 #endif

@@ -31,7 +31,7 @@ struct jvs_object_layout {
 	__u32 thread_object;  /* JavaThread::_threadObj */
 	__u32 handles;	      /* 1 (16 on): the VM's references to objects point to a slot for it */
 	__u32 thread_blocker; /* java.lang.Thread.parkBlocker; 0: not known */
-	__u32 pad;
+	__u32 wait_set;	      /* ObjectMonitor::_WaitSet; 0: not known */
 };
 _Static_assert(sizeof(struct jvs_object_layout) == 48, "no holes");
 

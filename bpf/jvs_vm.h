@@ -47,10 +47,12 @@ enum jvs_vm_site {
 	JVS_VM_OP_EVALUATE = JVS_VM_SITE(SAFEPOINT, 4),	    /* VMThread::evaluate_operation(op) */
 	JVS_VM_SAFEPOINT_BLOCK = JVS_VM_SITE(SAFEPOINT, 5), /* block(thread): it stops there */
 
-	/* jvs_lock.h; of ObjectMonitor but the last, which is Parker::park(absolute, time) */
+	/* jvs_lock.h; of ObjectMonitor, and Parker::park(absolute, time) */
 	JVS_VM_LOCK_ENTER = JVS_VM_SITE(LOCK, 0),
-	JVS_VM_LOCK_WAIT = JVS_VM_SITE(LOCK, 1), /* wait(milliseconds, ...) */
+	JVS_VM_LOCK_WAIT = JVS_VM_SITE(LOCK, 1), /* wait(milliseconds, interruptible, thread) */
 	JVS_VM_LOCK_PARK = JVS_VM_SITE(LOCK, 2),
+	JVS_VM_LOCK_HANDS = JVS_VM_SITE(LOCK, 3),  /* ExitEpilog(): wakes who has it next */
+	JVS_VM_LOCK_NOTIFY = JVS_VM_SITE(LOCK, 4), /* INotify(): of who has waited longest */
 
 	/* jvs_runtime.h */
 	JVS_VM_THREAD_STARTS = JVS_VM_SITE(THREAD, 0), /* Thread::start(Thread), by its parent */

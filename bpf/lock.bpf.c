@@ -26,6 +26,13 @@ struct {
 	__type(value, struct jvs_lock_sum);
 } jvs_lock_sums SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, JVS_LOCK_BYS);
+	__type(key, struct jvs_lock_by_key);
+	__type(value, struct jvs_lock_by);
+} jvs_lock_bys SEC(".maps");
+
 /* What a thread waits for: a monitor also while it is in Object.wait(), to have it again. */
 struct jvs_lock_wait {
 	struct jvs_pending call;
@@ -34,6 +41,7 @@ struct jvs_lock_wait {
 	__u64 klass;
 	__u64 address; /* until a park ends that of its Parker */
 	__u64 timeout;
+	__u64 by; /* address of what is told who ends it; 0: that is not asked for */
 };
 
 struct jvs_lock_thread {
@@ -117,6 +125,58 @@ static __always_inline void find_blocker(struct jvs_lock_control *control,
 	wait->klass = jvs_object_klass(objects, wait->address);
 }
 
+/* ---- who ends a wait */
+
+static __always_inline void ask_who(const struct jvs_vm_call *call, __u32 op,
+				    struct jvs_lock_wait *wait)
+{
+	struct jvs_lock_by_key key = { .target = call->target, .op = op };
+	struct jvs_lock_by nobody = {};
+
+	wait->by = 0;
+	if (op == JVS_LOCK_ENTER)
+		wait->by = call->args[0];
+	else if (op == JVS_LOCK_WAIT)
+		wait->by = call->args[3];
+	key.address = wait->by;
+	if (wait->by && !bpf_map_lookup_elem(&jvs_lock_bys, &key))
+		bpf_map_update_elem(&jvs_lock_bys, &key, &nobody, BPF_NOEXIST);
+}
+
+static __always_inline void tell_who(const struct jvs_vm_call *call, __u32 op, __u64 address)
+{
+	struct jvs_lock_by_key key = { .target = call->target, .op = op, .address = address };
+	struct jvs_lock_by *by = address ? bpf_map_lookup_elem(&jvs_lock_bys, &key) : NULL;
+
+	if (!by)
+		return;
+	by->time_ns = call->time_ns;
+	by->tid = bpf_get_current_pid_tgid();
+}
+
+/* Who did since it began; 0: not known, or nobody did. */
+static __always_inline __u32 who_ended(const struct jvs_vm_call *call, __u32 op,
+				       const struct jvs_lock_wait *wait)
+{
+	struct jvs_lock_by_key key = { .target = call->target, .op = op, .address = wait->by };
+	const struct jvs_lock_by *by = wait->by ? bpf_map_lookup_elem(&jvs_lock_bys, &key) : NULL;
+
+	return by && by->time_ns >= wait->start_ns ? by->tid : 0;
+}
+
+#define WAITER_THREAD 16 /* ObjectWaiter::_thread, behind two links */
+
+/* The first of those that wait; what is read wrong is the thread of no wait that is looked up. */
+static __always_inline __u64 first_waiter(const struct jvs_vm_call *call,
+					  const struct jvs_lock_control *control)
+{
+	__u64 waiter = 0;
+
+	if (control->objects.wait_set)
+		waiter = jvs_word_at(call->args[0] + control->objects.wait_set);
+	return waiter ? jvs_word_at(waiter + WAITER_THREAD) : 0;
+}
+
 /* ---- calls */
 
 static __always_inline __u32 op_of(__u32 site)
@@ -165,6 +225,12 @@ __attribute__((noinline)) int jvs_vm_lock(struct jvs_vm_call *call)
 	control = control_of(call);
 	if (!control)
 		return JVS_VM_NOTHING;
+	if (call->site == JVS_VM_LOCK_HANDS)
+		tell_who(call, JVS_LOCK_ENTER, call->args[0]);
+	if (call->site == JVS_VM_LOCK_NOTIFY)
+		tell_who(call, JVS_LOCK_WAIT, first_waiter(call, control));
+	if (call->site > JVS_VM_LOCK_PARK)
+		return JVS_VM_NOTHING;
 	thread = thread_of(BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread) {
 		jvs_vm_count(call->target, JVS_VM_LOCK, JVS_VM_COUNT_NO_STATE, 1);
@@ -177,6 +243,7 @@ __attribute__((noinline)) int jvs_vm_lock(struct jvs_vm_call *call)
 		begin_park(call, wait);
 	else
 		begin_monitor(call, control, wait);
+	ask_who(call, op, wait);
 	return JVS_VM_RETURN;
 }
 
@@ -256,6 +323,7 @@ __attribute__((noinline)) int jvs_vm_lock_return(struct jvs_vm_call *call)
 	thread->event.address = wait->address;
 	thread->event.timeout = wait->timeout;
 	thread->event.op = op;
+	thread->event.by = who_ended(call, op, wait);
 	return JVS_VM_STACK;
 }
 

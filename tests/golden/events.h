@@ -20,6 +20,7 @@ static inline void golden_waits(struct recording *to, int64_t start_ns)
 			.value = 20000000 + (int64_t)i,
 			.address = 0x7f0012340000 + i,
 			.timeout_ns = i ? 40000000 : 0,
+			.by = i < 2 ? 2 : 0,
 		};
 		struct rec_key sum = { .metric = metrics[i], .jvm = 1 };
 

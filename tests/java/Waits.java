@@ -7,6 +7,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Waits SECONDS. TRUTH has {"lock_wait": [count, nanoseconds], ...} of waits of 10 ms and more, as the threads
  * themselves measured them, and in "short" how often a thread parked for about 2 ms for an object of class Brief.
+ * Threads notified-1 and -2 wait in beNotified(), for an object of class Notice, until notifier-1 or -2 says so.
  */
 public class Waits {
     static final class Guard {}
@@ -17,10 +18,13 @@ public class Waits {
 
     static final class Brief {}
 
+    static final class Notice {}
+
     private static final Guard GUARD = new Guard();
     private static final Signal SIGNAL = new Signal();
     private static final Blocker BLOCKER = new Blocker();
     private static final Brief BRIEF = new Brief();
+    private static final Notice NOTICE = new Notice();
     private static final long LONG_NS = 10_000_000;
     private static final long[][] sums = new long[3][2];
 
@@ -46,6 +50,19 @@ public class Waits {
             long before = System.nanoTime();
             SIGNAL.wait(40);
             add(1, System.nanoTime() - before);
+        }
+    }
+
+    static void beNotified() throws InterruptedException {
+        synchronized (NOTICE) {
+            NOTICE.wait(500);
+        }
+    }
+
+    static void notifyOne() throws InterruptedException {
+        Thread.sleep(15);
+        synchronized (NOTICE) {
+            NOTICE.notify();
         }
     }
 
@@ -88,7 +105,9 @@ public class Waits {
             start("enter-1", end, Waits::enter), start("enter-2", end, Waits::enter),
             start("enter-3", end, Waits::enter), start("await", end, Waits::await),
             start("park-1", end, Waits::park), start("park-2", end, Waits::park),
-            start("short", end, Waits::parkShortly)};
+            start("short", end, Waits::parkShortly), start("notified-1", end, Waits::beNotified),
+            start("notified-2", end, Waits::beNotified), start("notifier-1", end, Waits::notifyOne),
+            start("notifier-2", end, Waits::notifyOne)};
         for (Thread thread : threads) {
             thread.join();
         }

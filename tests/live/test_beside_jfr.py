@@ -84,6 +84,8 @@ KEYS = {
 }
 # What else of two events is to be equal.
 VALUES = {"Compilation": ("compileId", "succeded", "codeSize", "inlinedBytes")}
+# Whose doing it was that a wait ended.
+BY = {"JavaMonitorEnter": "previousOwner", "JavaMonitorWait": "notifier"}
 SHARE = 99  # percent of those of which a few may be told otherwise
 SHARED = ("JavaMonitorEnter", "JavaMonitorWait", "ThreadPark", "Compilation")
 
@@ -153,6 +155,15 @@ class Comparison:
             return False
         return not self.has_duration or apart_ns <= max(0.05 * event.duration_ns, 200_000)
 
+    def check_by(self):
+        """Who ended the wait of each pair: whether both say the same of it."""
+        names = [[(event.values[BY[self.name]] or {}).get("osThreadId") for event in pair]
+                 for pair in self.pairs]
+        equal = sum(theirs == ours for theirs, ours in names)
+        expect(100 * equal >= SHARE * len(names), "%s: %d of %d equal: %s" % (
+            BY[self.name], equal, len(names), [pair for pair in names if len(set(pair)) > 1][:5]))
+        return "%s %d of %d" % (BY[self.name], equal, len(names))
+
     def check(self, at_least):
         """A row for the table of docs/accuracy.md."""
         equal = sum(self.is_equal(*pair) for pair in self.pairs)
@@ -176,6 +187,7 @@ PROGRAMS = {
     "waits": (["Waits", 4], [], "lock,thread", {
         "JavaMonitorEnter": 100, "JavaMonitorWait": 50, "ThreadPark": 100, "ThreadStart": 4,
         "ThreadEnd": 4}),
+    "crowd": (["Crowd", 5, 6], [], "lock", {"JavaMonitorEnter": 100}),
     "threads": (["Events", 200, 10], ["Compilation", "JavaExceptionThrow"],
                 "thread,exception,jit", {
         "ThreadStart": 150, "ThreadEnd": 150, "Compilation": 10, "JavaExceptionThrow": 1500}),
@@ -203,7 +215,10 @@ def beside_jfr(run, name, flags, fails=False):
     path = run.output(".jfr")
     pair = beside.record(run, program, flags, events, ["-f", path, "-e", groups, "--trie", "none"])
     for event, count in least.items():
-        run.note(Comparison(pair, path, event).check(count))
+        comparison = Comparison(pair, path, event)
+        run.note(comparison.check(count))
+        if event in BY:
+            run.note(comparison.check_by())
     if fails:
         failed = [event for event in read(path, "Compilation") if not event.values["succeded"]]
         expect(failed, "no compilation has failed")

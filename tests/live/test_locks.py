@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads that wait: for monitors, in Object.wait(), in LockSupport.park()."""
+import collections
+import itertools
+
 from harness import expect
 from recording import total
 from suite import test
 from test_convert import expect_totals
-from test_jfr import tools
+from test_jfr import print_events, tools
 
 # Metric: (class of what is waited for, method that waits).
 KINDS = {
@@ -77,6 +80,32 @@ def locks(run, flags):
     check_losses(recording)
 
 
+def check_who(tool, path):
+    """Monitors are handed on among those that want them; who notifies has a name."""
+    seen = collections.Counter()
+    for name, fields, methods in print_events(tool, path, EVENTS["lock_wait"],
+                                              EVENTS["object_wait"]):
+        by = fields.get("previousOwner") or fields.get("notifier") or {"javaName": None}
+        waits, by = fields["eventThread"]["javaName"], by["javaName"]
+        if "Waits.enter" in methods:
+            expect(by in ENTER and by != waits, "%s: %s has the monitor from %s" % (
+                tool.jdk, waits, by))
+        elif "Waits.await" in methods:
+            expect(by is None, "%s: nobody notifies %s, %s does" % (tool.jdk, waits, by))
+        elif "Waits.beNotified" in methods:
+            # As long as there are notifiers, it is not over by itself.
+            expect(by in NOTIFIERS or fields["timedOut"], "%s: %s is notified by %s" % (
+                tool.jdk, waits, by))
+        else:
+            continue
+        seen[name, by] += 1
+    for name, by in itertools.chain(itertools.product([EVENTS["lock_wait"]], ENTER),
+                                    itertools.product([EVENTS["object_wait"]], NOTIFIERS)):
+        expect(seen[name, by] >= 10, "%s: %s by %s: %d only" % (tool.jdk, name, by, seen[name, by]))
+
+
+ENTER = ("enter-1", "enter-2", "enter-3")
+NOTIFIERS = ("notifier-1", "notifier-2")
 EVENTS = {"lock_wait": "jdk.JavaMonitorEnter", "object_wait": "jdk.JavaMonitorWait",
           "park": "jdk.ThreadPark"}
 VIEWS = {"contention-by-class": "Waits$Guard", "contention-by-site": "Waits.enter()",
@@ -99,6 +128,7 @@ def locks_in_jfr(run):
         for metric, event in EVENTS.items():
             expect(counts.get(event) == long_waits(recording, metric), "%s: %s %s, not %d" % (
                 tool.jdk, event, counts.get(event), long_waits(recording, metric)))
+        check_who(tool, path)
         expect(tool.samples(path) == total(recording.samples()), "%s: samples of a CPU" % tool.jdk)
         if tool.jdk.major < 21:
             continue

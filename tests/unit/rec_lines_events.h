@@ -14,6 +14,8 @@ static inline void rec_print_row_of(const struct recording *rec, const struct re
 	fprintf(out, "row %" PRId64 " %" PRIx64 " %" PRIu64 " ", row->time_ns, row->address,
 		row->timeout_ns);
 	rec_print_total(rec, &total, out);
+	fputs(" by ", out);
+	rec_print_thread(rec, row->by, out);
 }
 
 static inline void rec_print_thread_event(const struct recording *rec,

@@ -29,6 +29,8 @@ static inline void random_wait(struct rec_random *r, bool with_rows)
 	sample.key.jvm = sum.jvm = rec_thread_get(r->rec, sample.key.thread)->jvm;
 	if (sample.key.metric != REC_LOCK_WAIT && random_below(r, 2))
 		sample.timeout_ns = (1 + random_below(r, 1000)) * 1000000ull;
+	if (sample.key.metric != REC_PARK && random_below(r, 2))
+		sample.by = 1 + random_below(r, rec_thread_count(r->rec));
 	if (!is_short || !random_below(r, 3)) {
 		rec_add(r->rec, &sample.key, 1, sample.value);
 		rec_sample(r->rec, &sample);

@@ -185,6 +185,7 @@ static void add_row(struct jfr_filler *f, const struct resolved *to,
 	} else if (to->key.metric != REC_CPU) {
 		row.address = raw->address;
 		row.timeout_ns = raw->timeout_ns;
+		row.by = raw->by ? jfr_resolve_thread(&f->resolver, raw->by) : 0;
 	}
 	if (to->is_wanted)
 		rec_sample(f->rec, &row);

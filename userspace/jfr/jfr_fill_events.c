@@ -6,7 +6,7 @@
 
 /* ---- waits */
 
-enum { TIME, THREAD, STACK, CLASS, DURATION, ADDRESS, TIMEOUT };
+enum { TIME, THREAD, STACK, CLASS, DURATION, ADDRESS, TIMEOUT, NOTIFIER, OWNER = TIMEOUT };
 
 static int64_t span_of(const struct jfr_item *e, unsigned int field)
 {
@@ -30,6 +30,10 @@ static void add_wait(struct jfr_filler *f, const struct jfr_item *e, enum jfr_sa
 		.address = (uint64_t)jfr_number(e, ADDRESS),
 	};
 
+	if (kind == JFR_SAMPLE_LOCK_WAIT)
+		sample.by = jfr_number(e, OWNER);
+	if (kind == JFR_SAMPLE_OBJECT_WAIT)
+		sample.by = jfr_number(e, NOTIFIER);
 	if (kind != JFR_SAMPLE_LOCK_WAIT)
 		sample.timeout_ns = (uint64_t)span_of(e, TIMEOUT);
 	jfr_fill_sample(f, e, &key, &sample);

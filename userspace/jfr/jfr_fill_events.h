@@ -29,11 +29,13 @@ void jfr_fill_off_cpu(void *ctx, const struct jfr_item *e);
 #define JFR_FILL_EVENT_ROWS                                                                        \
 	[JFR_FILL_LOCK_WAIT] = { .type = "jdk.JavaMonitorEnter",                                   \
 				 .fields = { "startTime", "eventThread", "stackTrace",             \
-					     "monitorClass", "duration", "address" },              \
+					     "monitorClass", "duration", "address",                \
+					     "previousOwner" },                                    \
 				 .on_event = jfr_fill_lock_wait },                                 \
 	[JFR_FILL_OBJECT_WAIT] = { .type = "jdk.JavaMonitorWait",                                  \
 				   .fields = { "startTime", "eventThread", "stackTrace",           \
-					       "monitorClass", "duration", "address", "timeout" }, \
+					       "monitorClass", "duration", "address", "timeout",   \
+					       "notifier" },                                       \
 				   .on_event = jfr_fill_object_wait },                             \
 	[JFR_FILL_PARK] = { .type = "jdk.ThreadPark",                                              \
 			    .fields = { "startTime", "eventThread", "stackTrace", "parkedClass",   \

@@ -53,6 +53,7 @@ struct jfr_raw_sample {
 	union {
 		uint64_t tlab_bytes, timeout_ns;
 	};
+	int64_t by; /* of waits: a thread's id in the file */
 };
 
 /* What lives of a site of native memory, as the file said last. */

@@ -45,7 +45,7 @@ static void put_lock_wait(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_long(&w->bytes, (uint64_t)sample->value);
 	put_context(w, rec, sample);
 	put_class(w, rec, sample->key.label);
-	put_id(w, 0); /* who had it before is not known */
+	put_thread(w, rec, sample->by);
 	jfr_put_long(&w->bytes, sample->address);
 	jfr_end_event(&w->bytes, at);
 }
@@ -59,7 +59,7 @@ static void put_object_wait(struct jfr_writer *w, const struct recording *rec,
 	jfr_put_long(&w->bytes, (uint64_t)sample->value);
 	put_context(w, rec, sample);
 	put_class(w, rec, sample->key.label);
-	put_id(w, 0);
+	put_thread(w, rec, sample->by);
 	jfr_put_long(&w->bytes, sample->timeout_ns / NS_PER_MS);
 	jfr_put_byte(&w->bytes, timed_out);
 	jfr_put_long(&w->bytes, sample->address);

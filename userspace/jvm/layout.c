@@ -116,6 +116,7 @@ static const struct rule rules[] = {
 	{ AT(tlab_start), OPTIONAL, { "ThreadLocalAllocBuffer::_start" } },
 	{ AT(tlab_top), OPTIONAL, { "ThreadLocalAllocBuffer::_top" } },
 	{ AT(thread_os_thread), NEEDED, { "JavaThread::_osthread" } },
+	{ AT(monitor_waiters), OPTIONAL, { "ObjectMonitor::_waiters" } },
 	{ AT(os_thread_id), NEEDED, { "OSThread::_thread_id" } },
 	{ AT(anchor_sp), NEEDED, { "JavaFrameAnchor::_last_Java_sp" } },
 	{ AT(anchor_pc), NEEDED, { "JavaFrameAnchor::_last_Java_pc" } },

@@ -126,6 +126,7 @@ struct fields {
 	struct field tlab_start;
 	struct field tlab_top;
 	struct field thread_os_thread;
+	struct field monitor_waiters;
 	struct field os_thread_id;
 	struct field anchor_sp;
 	struct field anchor_pc;

@@ -8,6 +8,8 @@
 #include "jvm/javafield.h"
 #include "target/target.h"
 
+#define WAIT_SET_BEFORE 8 /* bytes that _WaitSet is before _waiters; 11 to 28 */
+
 #define HANDLES_SINCE 16 /* OopHandle and WeakHandle in JavaThread and ObjectMonitor */
 
 /* A base address and the shift that goes with it. */
@@ -84,6 +86,8 @@ int objects_layout(const struct target *t, const struct hotspot *h, int major, c
 	if (!field_exists(h->field.thread_object) || !field_exists(h->field.thread_klass))
 		return -ENOENT;
 	found.thread_object = (uint32_t)h->field.thread_object.at;
+	if (field_exists(h->field.monitor_waiters))
+		found.wait_set = (uint32_t)h->field.monitor_waiters.at - WAIT_SET_BEFORE;
 	err = flags_read(t, h, names, 3, set);
 	if (!err)
 		err = find_oops(t, h, gc_name, set[0], &found);

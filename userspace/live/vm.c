@@ -59,6 +59,15 @@ static const struct probe lock_probes[] = {
 	{ "_ZN13ObjectMonitor4waitElbP10JavaThread", PROBE_CALL, JVS_VM_LOCK_WAIT },
 	{ "_ZN13ObjectMonitor4waitElbP6Thread", PROBE_CALL, JVS_VM_LOCK_WAIT },
 	{ "_ZN6Parker4parkEbl", PROBE_CALL, JVS_VM_LOCK_PARK },
+	{ "_ZN13ObjectMonitor10ExitEpilogEP6ThreadP12ObjectWaiter", PROBE_ENTRY,
+	  JVS_VM_LOCK_HANDS },
+	{ "_ZN13ObjectMonitor10ExitEpilogEP10JavaThreadP12ObjectWaiter", PROBE_ENTRY,
+	  JVS_VM_LOCK_HANDS },
+	{ "_ZN13ObjectMonitor11exit_epilogEP10JavaThreadP12ObjectWaiter", PROBE_ENTRY,
+	  JVS_VM_LOCK_HANDS },
+	{ "_ZN13ObjectMonitor7INotifyEP6Thread", PROBE_ENTRY, JVS_VM_LOCK_NOTIFY },
+	{ "_ZN13ObjectMonitor7INotifyEP10JavaThread", PROBE_ENTRY, JVS_VM_LOCK_NOTIFY },
+	{ "_ZN13ObjectMonitor15notify_internalEP10JavaThread", PROBE_ENTRY, JVS_VM_LOCK_NOTIFY },
 };
 
 static const struct probe thread_probes[] = {
@@ -129,6 +138,8 @@ static const char *const lost[JVS_VM_SITE(GROUP_NR, 0)] = {
 	[JVS_VM_LOCK_ENTER] = "waits for monitors",
 	[JVS_VM_LOCK_WAIT] = "Object.wait()",
 	[JVS_VM_LOCK_PARK] = "LockSupport.park()",
+	[JVS_VM_LOCK_HANDS] = "who had a monitor before",
+	[JVS_VM_LOCK_NOTIFY] = "who notifies",
 	[JVS_VM_THREAD_STARTS] = "who starts a thread",
 	[JVS_VM_THREAD_RUNS] = "starts of threads",
 	[JVS_VM_THREAD_EXITS] = "ends of threads",
@@ -196,7 +207,7 @@ static const char *const own_maps[] = {
 	"jvs_vm_counts",       "jvs_vm_layouts",    "jvs_vm_threads",	"jvs_lock_controls",
 	"jvs_vm_stopping",     "jvs_lock_sums",	    "jvs_lock_threads", "jvs_runtime_controls",
 	"jvs_runtime_threads", "jvs_heap_controls", "jvs_heap_classes", "jvs_heap_threads",
-	"jvs_io_controls",     "jvs_io_sums",	    "jvs_io_threads",
+	"jvs_io_controls",     "jvs_io_sums",	    "jvs_io_threads",	"jvs_lock_bys",
 };
 
 int vm_choose(struct bpf_object *object, unsigned int events)

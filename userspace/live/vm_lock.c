@@ -106,6 +106,7 @@ void vm_take_lock(struct vm_target *t, struct decoder *d, struct process *p, str
 				     .state = REC_STATE_BLOCKED,
 				     .value = (int64_t)(event->event.time_ns - event->start_ns),
 				     .address = event->address };
+	struct jvs_event by = event->event;
 
 	if (event->op >= JVS_LOCK_OPS) {
 		d->bad_records++;
@@ -116,6 +117,8 @@ void vm_take_lock(struct vm_target *t, struct decoder *d, struct process *p, str
 	sample.key.metric = metrics[event->op];
 	sample.key.label = klasses_name(&t->klasses, p, rec, event->klass);
 	sample.key.thread = decode_thread(p, rec, &event->event);
+	by.tid = event->by;
+	sample.by = event->by ? decode_thread(p, rec, &by) : 0;
 	if (event->stack)
 		decode_stack(d, event->stack, &sample.key.stack);
 	rec_add(rec, &sample.key, 1, sample.value);

@@ -288,6 +288,9 @@ struct rec_sample {
 	/* of waits: the monitor, or what a parked thread is blocked by; 0: not known */
 	uint64_t address;
 	uint64_t timeout_ns; /* of waits: 0: there was none */
+	/* Of waits: the thread that had the monitor before, or notified. 0: not known, or nobody.
+	 */
+	uint32_t by;
 	/* Of heap_alloc: the object, and the TLAB it is the first of; 0: it is in none. */
 	uint64_t object_bytes;
 	uint64_t tlab_bytes;
