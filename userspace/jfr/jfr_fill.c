@@ -244,7 +244,8 @@ static void resolve_samples(struct jfr_filler *f, const struct jfr_chunk *chunk)
 		if (all)
 			all[id - 1] = to;
 	}
-	add_rows(f, all);
+	if (all)
+		add_rows(f, all);
 	free(all);
 }
 
