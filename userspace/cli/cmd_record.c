@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -24,7 +23,6 @@
 #include "live/live.h"
 #include "model/recording.h"
 #include "target/maps.h"
-#include "target/target.h"
 
 #define LOOK_EVERY_TICKS 10	       /* for new JVMs, with --all: once a second */
 #define LOOK_AT_CHILD_NS 5000000000ull /* a launcher may work for a while before it execs java */
@@ -231,23 +229,6 @@ static int add_targets(struct record *record)
 	return err;
 }
 
-/* What can be said at once: loading the BPF programs takes half a second. */
-static int check_pids(const struct options *options)
-{
-	for (size_t i = 0; i < options->pid_count; i++) {
-		struct target *target;
-		int err;
-
-		if (!kill(options->pids[i], 0) || errno != ESRCH)
-			continue;
-		err = target_open(options->pids[i], &target);
-		if (err)
-			return err;
-		target_close(target);
-	}
-	return 0;
-}
-
 static int open_all(struct record *record)
 {
 	const struct options *options = record->options;
@@ -261,6 +242,8 @@ static int open_all(struct record *record)
 		.sites = options->sites,
 		.clock = options->clock,
 		.trie = options->filter == FILTER_OFF ? NULL : &record->trie,
+		.pids = options->pids,
+		.pid_count = options->pid_count,
 	};
 	int err;
 
@@ -283,9 +266,6 @@ static int open_all(struct record *record)
 	record->filter = (struct filter){ .rec = record->rec,
 					  .trie = record->trie,
 					  .mode = options->filter };
-	err = check_pids(options);
-	if (err)
-		return err;
 	err = live_open(&how, &record->live);
 	/* There is no target yet: what was not found is a feature of the kernel. */
 	if (err == -ENOENT)

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "live/live_impl.h"
 #include "live/needs.h"
 #include "live/testing.h"
+#include "target/target.h"
 #include "trie/trie.h"
 
 #define LIBBPF_LINE_MAX 256
@@ -198,12 +200,31 @@ static int open_native(struct live *live)
 	return native_open(live->object, &options, &live->native);
 }
 
+/* Loading takes half a second: who named no process is told before. */
+static int check_pids(const struct live_options *options)
+{
+	for (size_t i = 0; i < options->pid_count; i++) {
+		struct target *target;
+		int err;
+
+		if (!kill(options->pids[i], 0) || errno != ESRCH)
+			continue;
+		err = target_open(options->pids[i], &target);
+		if (err)
+			return err;
+		target_close(target);
+	}
+	return 0;
+}
+
 int live_open(const struct live_options *options, struct live **out)
 {
 	struct live *live;
 	int err;
 
 	err = needs_check();
+	if (!err)
+		err = check_pids(options);
 	if (err)
 		return err;
 	live = calloc(1, sizeof(*live));

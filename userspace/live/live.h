@@ -58,13 +58,15 @@ struct live_options {
 	enum live_clock clock;
 	const struct trie *trie; /* borrowed; classes of libraries are only counted. NULL: listed */
 	bool switches;		 /* test: also a stack whenever a thread leaves its CPU */
+	const pid_t *pids; /* borrowed: will be added; who is no process ends live_open at once */
+	size_t pid_count;
 };
 
 /*
  * Opens and loads the programs and opens the (disabled) CPU events.
  *
  * Logs one line and returns -EPERM (which right is missing), -ENOTSUP (which kernel feature),
- * -ENOMEM or another negative errno; never only a libbpf log.
+ * -ESRCH (which pid is no process), -ENOMEM or another negative errno; never only a libbpf log.
  */
 int live_open(const struct live_options *options, struct live **out);
 void live_close(struct live *live);
