@@ -49,7 +49,7 @@ UNIT_OBJ  := $(patsubst %.c,$(BUILD)/asan/%.o,$(SRC) $(UNIT_SRC)) $(BUILD)/asan/
 	     $(GENERATED)
 SUITES    := $(patsubst tests/unit/%.c,%,$(UNIT_SRC))
 # The kernel, /proc and the JVM as userspace/live sees them; a disk that is full for userspace/jfr.
-FAKED_live := bpf_map_update_elem bpf_map_delete_elem bpf_map_lookup_elem cost_map_bytes \
+FAKED_live := bpf_map_update_elem bpf_map_delete_elem bpf_map_lookup_elem bpf_map_get_next_key cost_map_bytes \
 	     target_each_thread target_thread_cpu_ns maps_read fopen jvm_threads jvm_in_code_heap \
 	     jvm_close jvm_describe jvm_frame_at jvm_object_layout jvm_task_layout jvm_major jvm_number_methods syscall close epoll_ctl bpf_program__attach_perf_event bpf_link__destroy
 FAKED_jfr := pwrite ftruncate

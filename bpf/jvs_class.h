@@ -197,7 +197,7 @@ struct jvs_class_rule_key {
 
 struct jvs_class_loader_key {
 	__u64 loader;
-	__u32 target; /* at the same place as above */
+	__u32 target;
 	__u32 pad;
 };
 

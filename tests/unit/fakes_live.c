@@ -94,12 +94,28 @@ FAKE(int, bpf_map_update_elem, int fd, const void *key, const void *value, __u64
 	return 0;
 }
 
+static int drop_key(const void *key)
+{
+	for (size_t i = 0; i < fakes.key_count; i++) {
+		char *at = &fakes.keys[i * fakes.key_size];
+
+		if (memcmp(at, key, fakes.key_size) != 0)
+			continue;
+		fakes.key_count--;
+		memmove(at, at + fakes.key_size, (fakes.key_count - i) * fakes.key_size);
+		return 0;
+	}
+	return -ENOENT;
+}
+
 FAKE(int, bpf_map_delete_elem, int fd, const void *key)
 {
 	struct fake_map *map = map_of(fd);
 	uint32_t number;
 	size_t at;
 
+	if (fakes.keys)
+		return drop_key(key);
 	if (!map)
 		return __real_bpf_map_delete_elem(fd, key);
 	memcpy(&number, key, sizeof(number));
@@ -125,6 +141,23 @@ FAKE(int, bpf_map_lookup_elem, int fd, const void *key, void *value)
 		memcpy(value, &fakes.counters[number], sizeof(uint64_t));
 	if (fakes.counter_was_read)
 		fakes.counter_was_read();
+	return 0;
+}
+
+/* As the kernel does, from the first one again behind a key that is gone. */
+FAKE(int, bpf_map_get_next_key, int fd, const void *key, void *next)
+{
+	size_t at = 0;
+
+	if (!fakes.keys)
+		return __real_bpf_map_get_next_key(fd, key, next);
+	while (key && at < fakes.key_count &&
+	       memcmp(key, &fakes.keys[at * fakes.key_size], fakes.key_size) != 0)
+		at++;
+	at = key && at < fakes.key_count ? at + 1 : 0;
+	if (at >= fakes.key_count)
+		return -ENOENT;
+	memcpy(next, &fakes.keys[at * fakes.key_size], fakes.key_size);
 	return 0;
 }
 

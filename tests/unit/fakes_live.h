@@ -42,6 +42,10 @@ struct fakes {
 	size_t counter_count;
 	void (*counter_was_read)(void); /* they go on while they are read; or NULL */
 
+	/* keys of every hash map, in its order; on while not NULL */
+	char *keys;
+	size_t key_size, key_count;
+
 	/* threads of every target; the fake is on while threads is not NULL */
 	struct fake_thread {
 		pid_t tid;

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include "jvm/loader.h"
 #include "live/classes_impl.h"
 #include "live/cost.h"
+#include "live/keys.h"
 #include "live/process.h"
 #include "model/recording.h"
 #include "target/image.h"
@@ -345,23 +347,12 @@ void classes_forget(struct classes *classes, const struct process *p)
 	*t = kept;
 }
 
-/* What a target has in a map whose keys have its index behind the first word. */
-static void drop_keys(int map_fd, uint32_t target, uint32_t limit)
+static struct keys rules_of(const struct classes *classes)
 {
-	struct jvs_class_rule_key key, next;
-	const void *before = NULL;
-
-	for (uint32_t n = 0; n <= limit; n++) {
-		int err = bpf_map_get_next_key(map_fd, before, &next);
-
-		/* Not before the key behind it is known. */
-		if (before && key.target == target)
-			bpf_map_delete_elem(map_fd, &key);
-		if (err)
-			return;
-		key = next;
-		before = &key;
-	}
+	return (struct keys){ .map_fd = classes->rules_fd,
+			      .size = sizeof(struct jvs_class_rule_key),
+			      .target_at = offsetof(struct jvs_class_rule_key, target),
+			      .limit = JVS_CLASS_RULES };
 }
 
 static uint64_t kernel_count(const struct classes *classes, uint32_t target, uint32_t counter)
@@ -371,11 +362,16 @@ static uint64_t kernel_count(const struct classes *classes, uint32_t target, uin
 
 void classes_leave(struct classes *classes, const struct process *p)
 {
+	const struct keys rules = rules_of(classes);
+	const struct keys loaders = { .map_fd = classes->loaders_fd,
+				      .size = sizeof(struct jvs_class_loader_key),
+				      .target_at = offsetof(struct jvs_class_loader_key, target),
+				      .limit = JVS_CLASS_LOADERS };
 	struct class_target *t = &classes->targets[p->index];
 
 	classes_forget(classes, p);
-	drop_keys(classes->rules_fd, p->index, JVS_CLASS_RULES);
-	drop_keys(classes->loaders_fd, p->index, JVS_CLASS_LOADERS);
+	keys_drop(&rules, p->index);
+	keys_drop(&loaders, p->index);
 	for (uint32_t i = 0; i < JVS_CLASS_COUNT_NR; i++)
 		t->before[i] = kernel_count(classes, p->index, i);
 	t->early_arrays = 0;
@@ -485,24 +481,30 @@ static void finish_counts(struct classes *classes, const struct process *p, stru
 	rec_class_count_set(rec, p->rec_jvm, "unnamed", t->early_count + t->early_lost);
 }
 
+struct finishing {
+	struct classes *classes;
+	const struct process *p;
+	struct recording *rec;
+};
+
+static void finish_rule(const void *key, void *ctx)
+{
+	const struct finishing *finishing = ctx;
+	struct jvs_class_rule value;
+
+	if (!bpf_map_lookup_elem(finishing->classes->rules_fd, key, &value))
+		classes_add_rule(finishing->classes, finishing->p, finishing->rec, key, &value);
+}
+
 static void finish_rules(struct classes *classes, const struct process *p, struct recording *rec)
 {
-	struct jvs_class_rule_key key, next;
-	struct jvs_class_rule value;
-	const void *before = NULL;
+	const struct keys rules = rules_of(classes);
+	struct finishing finishing = { classes, p, rec };
 
 	for (size_t i = 0; i < classes->ignored.count; i++)
 		if (classes->ignored.rules[i].jvm == p->rec_jvm)
 			rec_class_rule_set(rec, &classes->ignored.rules[i]);
-	for (uint32_t n = 0; n < JVS_CLASS_RULES; n++) {
-		if (bpf_map_get_next_key(classes->rules_fd, before, &next))
-			return;
-		key = next;
-		before = &key;
-		if (key.target != p->index || bpf_map_lookup_elem(classes->rules_fd, &key, &value))
-			continue;
-		classes_add_rule(classes, p, rec, &key, &value);
-	}
+	keys_each(&rules, p->index, finish_rule, &finishing);
 }
 
 void classes_finish(struct classes *classes, const struct decoder *d, const struct process *p,

@@ -2,12 +2,14 @@
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "live/decode.h"
+#include "live/keys.h"
 #include "live/process.h"
 #include "live/vm_impl.h"
 #include "live/vm_io.h"
@@ -145,24 +147,12 @@ void vm_take_io(struct vm_target *t, struct decoder *d, struct process *p, struc
 
 /* ---- what was shorter */
 
-typedef void sum_fn(const struct jvs_io_key *key, void *ctx);
-
-static void each_sum(const struct vm *vm, uint32_t target, sum_fn *do_sum, void *ctx)
+static struct keys sums_of(const struct vm *vm)
 {
-	struct jvs_io_key key, next;
-	const void *before = NULL;
-
-	for (uint32_t n = 0; n <= JVS_IO_SUMS; n++) {
-		int err = bpf_map_get_next_key(vm->io_sums_fd, before, &next);
-
-		/* Not before the key behind it is known. */
-		if (before && key.target == target)
-			do_sum(&key, ctx);
-		if (err)
-			return;
-		key = next;
-		before = &key;
-	}
+	return (struct keys){ .map_fd = vm->io_sums_fd,
+			      .size = sizeof(struct jvs_io_key),
+			      .target_at = offsetof(struct jvs_io_key, target),
+			      .limit = JVS_IO_SUMS };
 }
 
 struct telling {
@@ -187,8 +177,9 @@ static void tell_more(const struct telling *telling, const struct jvs_io_sum *su
 	row->told = *sum;
 }
 
-static void tell_sum(const struct jvs_io_key *key, void *ctx)
+static void tell_sum(const void *record, void *ctx)
 {
+	const struct jvs_io_key *key = record;
 	const struct telling *telling = ctx;
 	struct vm_io *io = telling->vm->targets[telling->p->index].io;
 	const struct vm_io_sum row = { .key = *key };
@@ -205,23 +196,17 @@ static void tell_sum(const struct jvs_io_key *key, void *ctx)
 void vm_tell_io(const struct vm *vm, struct decoder *d, const struct process *p,
 		struct recording *rec)
 {
+	const struct keys sums = sums_of(vm);
 	struct telling telling = { vm, d, p, rec };
 
 	if (vm->groups & 1u << JVS_VM_IO)
-		each_sum(vm, p->index, tell_sum, &telling);
-}
-
-static void drop_sum(const struct jvs_io_key *key, void *ctx)
-{
-	const int *map_fd = ctx;
-
-	bpf_map_delete_elem(*map_fd, key);
+		keys_each(&sums, p->index, tell_sum, &telling);
 }
 
 void vm_drop_io(const struct vm *vm, uint32_t target)
 {
-	int map_fd = vm->io_sums_fd;
+	const struct keys sums = sums_of(vm);
 
 	if (vm->groups & 1u << JVS_VM_IO)
-		each_sum(vm, target, drop_sum, &map_fd);
+		keys_drop(&sums, target);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "jvm/jvm.h"
 #include "live/decode.h"
+#include "live/keys.h"
 #include "live/process.h"
 #include "live/vm_impl.h"
 #include "model/recording.h"
@@ -140,24 +142,12 @@ static uint32_t short_stack(struct recording *rec)
 	return rec_stack(rec, &id, 1, REC_STACK_COMPLETE);
 }
 
-typedef void sum_fn(const struct jvs_lock_key *key, void *ctx);
-
-static void each_sum(const struct vm *vm, uint32_t target, sum_fn *do_sum, void *ctx)
+static struct keys sums_of(const struct vm *vm)
 {
-	struct jvs_lock_key key, next;
-	const void *before = NULL;
-
-	for (uint32_t n = 0; n <= JVS_LOCK_SUMS; n++) {
-		int err = bpf_map_get_next_key(vm->lock_sums_fd, before, &next);
-
-		/* Not before the key behind it is known. */
-		if (before && key.target == target)
-			do_sum(&key, ctx);
-		if (err)
-			return;
-		key = next;
-		before = &key;
-	}
+	return (struct keys){ .map_fd = vm->lock_sums_fd,
+			      .size = sizeof(struct jvs_lock_key),
+			      .target_at = offsetof(struct jvs_lock_key, target),
+			      .limit = JVS_LOCK_SUMS };
 }
 
 struct telling {
@@ -194,7 +184,7 @@ void vm_tell_lock(struct vm_target *t, const struct process *p, struct recording
 	*told = *sum;
 }
 
-static void tell_sum(const struct jvs_lock_key *key, void *ctx)
+static void tell_sum(const void *key, void *ctx)
 {
 	const struct telling *telling = ctx;
 	struct jvs_lock_sum sum;
@@ -206,22 +196,16 @@ static void tell_sum(const struct jvs_lock_key *key, void *ctx)
 
 void vm_tell_locks(struct vm *vm, const struct process *p, struct recording *rec)
 {
+	const struct keys sums = sums_of(vm);
 	struct telling telling = { vm, p, rec };
 
 	if (vm->groups & 1u << JVS_VM_LOCK)
-		each_sum(vm, p->index, tell_sum, &telling);
-}
-
-static void drop_sum(const struct jvs_lock_key *key, void *ctx)
-{
-	const int *map_fd = ctx;
-
-	bpf_map_delete_elem(*map_fd, key);
+		keys_each(&sums, p->index, tell_sum, &telling);
 }
 
 void vm_drop_locks(const struct vm *vm, uint32_t target)
 {
-	int map_fd = vm->lock_sums_fd;
+	const struct keys sums = sums_of(vm);
 
-	each_sum(vm, target, drop_sum, &map_fd);
+	keys_drop(&sums, target);
 }
