@@ -247,6 +247,7 @@ HOSTILE = {
     "five million late events without fields": lambda: chunk(empty_late_events()),
     "65,000 JVMs, and half a million events of the first": lambda: chunk(many_jvms()),
     "65,000 JVMs with a flag each": lambda: chunk(many_flags()),
+    "2,000 JVMs and an hour of readings of the machine": lambda: chunk(many_series()),
 }
 
 
@@ -331,3 +332,33 @@ def many_flags():
     jvms = b"".join(event(21, varint(pid)) + event(22, varint(pid) + flag)
                     for pid in range(1, 65001))
     return m.event(types(m, ours, jvm, setting)) + jvms
+
+
+def recording_of(m):
+    """Ours, from second 1 on."""
+    return m.type(20, "jvmscope.Recording",
+                  [field("recordingStart", LONG), field("recordingEnd", LONG)],
+                  event=True), event(20, varint(10**9) + varint(4000 * 10**9))
+
+
+def values_of(m):
+    return m.type(23, "jvmscope.Value", [field("startTime", LONG), field("pid", LONG),
+                                         field("name", STRING), field("value", LONG)], event=True)
+
+
+def value(second, pid, name, number):
+    return event(23, varint(second * 10**9) + varint(pid) + b"\3" + varint(len(name)) + name +
+                 varint(number))
+
+
+def many_series():
+    m = Metadata()
+    ours, start = recording_of(m)
+    jvm = m.type(21, "jvmscope.JVM", [field("pid", LONG)], event=True)
+    names = (b"machine_counted_at_ns", b"machine_memory_bytes", b"machine_context_switches_total")
+    parts = [event(21, varint(pid)) for pid in range(1, 2001)]
+    parts += [value(1, pid, name, 10**9) for pid in range(1, 2001)
+              for name in (b"counted_at_ns", b"cpu_user_ns_total")]
+    parts += [value(second, 0, name, second * 10**9) for second in range(1, 3600)
+              for name in names]
+    return m.event(types(m, ours, jvm, values_of(m))) + start + b"".join(parts)

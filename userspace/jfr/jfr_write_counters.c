@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "jfr/jfr_events.h"
@@ -14,7 +15,6 @@
 #define NS_PER_S   1000000000.0
 #define NS_PER_MS  1000000
 #define FIELDS_MAX 11
-#define OWN_MAX	   128 /* 70 are usual */
 
 enum kind {
 	NO_FIELD,
@@ -104,7 +104,7 @@ static const struct counted {
 /* As the JVM calls its pools. */
 static const struct {
 	const char *gc;
-	const char *names[4];
+	const char *names[4]; /* as pool_fields */
 } pools[] = {
 	{ "G1", { "G1 Eden Space", "G1 Survivor Space", "G1 Old Gen" } },
 	{ "Parallel", { "PS Eden Space", "PS Survivor Space", "PS Old Gen" } },
@@ -113,56 +113,84 @@ static const struct {
 	{ "ZGC", { NULL, NULL, "ZGC Old Generation", "ZGC Young Generation" } },
 	{ "Shenandoah", { NULL, NULL, "Shenandoah Old Gen", "Shenandoah Young Gen" } },
 };
-static const struct field pool_fields[4][2] = {
+#define POOLS	    4
+#define POOL_FIELDS 2
+static const struct field pool_fields[POOLS][POOL_FIELDS] = {
 	{ { AS_LONG, "heap_eden_used_bytes" }, { AS_LONG, "heap_eden_committed_bytes" } },
 	{ { AS_LONG, "heap_survivor_used_bytes" }, { AS_LONG, "heap_survivor_committed_bytes" } },
 	{ { AS_LONG, "heap_old_used_bytes" }, { AS_LONG, "heap_old_committed_bytes" } },
 	{ { AS_LONG, "heap_young_used_bytes" }, { AS_LONG, "heap_young_committed_bytes" } },
 };
 
-/* One reading of a JVM or of the machine, and the one before it. */
-struct reading {
+/* Some of the series of a recording: those of one JVM, or of the machine. */
+struct slice {
+	const struct rec_series **rows;
+	size_t count;
+};
+
+/* What is said of a JVM or of the machine, found once for all of its readings. */
+struct source {
 	const struct recording *rec;
 	uint32_t jvm;
+	const struct rec_series *times; /* NULL: it has no readings */
+	const struct rec_series *fields[EVENTS][FIELDS_MAX];
+	const struct rec_series *pools[POOLS][POOL_FIELDS];
+};
+
+/* What of a JVM is in the load of all of them. */
+struct load {
+	const struct rec_series *times, *user, *system;
+};
+struct loads {
+	struct load *rows;
+	size_t count;
+	const struct rec_series *busy, *all; /* of the machine */
+};
+
+/* A moment of it, and the one before. */
+struct reading {
 	uint32_t bucket;
 	uint32_t before; /* a bucket; the same: there is none */
 	int64_t at_ns;
 	int64_t before_ns;
-	/* Those of the JVM, which are few of many. */
-	const struct rec_series *own[OWN_MAX];
-	size_t own_count;
 };
 
-static void find_own(struct reading *r)
+static const struct rec_series *find(const struct recording *rec, const struct slice *own,
+				     const char *name)
 {
-	uint64_t bucket_ns;
-	size_t count;
-	const struct rec_series *all = rec_series(r->rec, &count, &bucket_ns);
-
-	for (size_t i = 0; i < count && r->own_count < OWN_MAX; i++)
-		if (all[i].jvm == r->jvm)
-			r->own[r->own_count++] = &all[i];
-}
-
-static const struct rec_series *series_of(const struct reading *r, const char *name)
-{
-	for (size_t i = 0; i < r->own_count; i++)
-		if (!strcmp(rec_text(r->rec, r->own[i]->name), name))
-			return r->own[i];
+	for (size_t i = 0; i < own->count; i++)
+		if (!strcmp(rec_text(rec, own->rows[i]->name), name))
+			return own->rows[i];
 	return NULL;
 }
 
-static const struct rec_series *times_of(const struct reading *r)
+static void open_source(struct source *source, const struct recording *rec, const struct slice *own,
+			const struct slice *machine)
 {
-	return series_of(r, r->jvm ? REC_SERIES_AT : REC_MACHINE_SERIES_AT);
+	uint32_t jvm = own->count ? own->rows[0]->jvm : 0;
+
+	*source = (struct source){ .rec = rec, .jvm = jvm };
+	source->times = find(rec, own, jvm ? REC_SERIES_AT : REC_MACHINE_SERIES_AT);
+	for (size_t i = 0; i < EVENTS && source->times; i++) {
+		for (size_t k = 0; k < FIELDS_MAX && events[i].of_machine == !jvm; k++) {
+			const struct field *field = &events[i].fields[k];
+
+			if (field->series)
+				source->fields[i][k] =
+					find(rec, field->kind == AS_MACHINE ? machine : own,
+					     field->series);
+		}
+	}
+	for (size_t i = 0; i < POOLS && source->times && jvm; i++)
+		for (size_t k = 0; k < POOL_FIELDS; k++)
+			source->pools[i][k] = find(rec, own, pool_fields[i][k].series);
 }
 
 /* ---- fields */
 
 /* How much more it is than in the reading before, each second; NAN when that is not known. */
-static double rate_of(const struct reading *r, const char *name)
+static double rate_of(const struct reading *r, const struct rec_series *series)
 {
-	const struct rec_series *series = series_of(r, name);
 	int64_t now, then;
 
 	if (r->before == r->bucket || r->at_ns <= r->before_ns ||
@@ -172,34 +200,23 @@ static double rate_of(const struct reading *r, const char *name)
 	return ((double)now - (double)then) * NS_PER_S / (double)(r->at_ns - r->before_ns);
 }
 
-/* The last value there is of the machine. */
-static int64_t machine_value(const struct recording *rec, const char *name)
+static int64_t last_value(const struct rec_series *series)
 {
-	uint64_t bucket_ns;
-	size_t count;
-	const struct rec_series *all = rec_series(rec, &count, &bucket_ns);
 	int64_t value = JFR_NOT_KNOWN;
 
-	for (size_t i = 0; i < count; i++) {
-		if (all[i].jvm || strcmp(rec_text(rec, all[i].name), name) != 0)
-			continue;
-		for (uint32_t k = all[i].buckets; k-- > 0;)
-			if (rec_series_get(&all[i], k, &value))
-				return value;
-	}
+	for (uint32_t i = series ? series->buckets : 0; i-- > 0;)
+		if (rec_series_get(series, i, &value))
+			break;
 	return value;
 }
 
-/* Whether it is known. */
-static bool put_field(struct jfr_writer *w, const struct reading *r, const struct field *field)
+/* Whether it is known. series is that of the field, among those of the fields around it. */
+static bool put_field(struct jfr_writer *w, const struct reading *r, const struct field *field,
+		      const struct rec_series *const *series)
 {
-	const struct rec_series *series = NULL;
 	int64_t value = 0, whole;
-	bool known;
+	bool known = rec_series_get(*series, r->bucket, &value);
 
-	if (field->series)
-		series = series_of(r, field->series);
-	known = rec_series_get(series, r->bucket, &value);
 	switch (field->kind) {
 	case NO_FIELD:
 		break;
@@ -214,31 +231,36 @@ static bool put_field(struct jfr_writer *w, const struct reading *r, const struc
 		jfr_put_long(&w->bytes, (uint64_t)(known ? value / NS_PER_MS : JFR_NOT_KNOWN));
 		break;
 	case AS_RATE:
-		jfr_put_float(&w->bytes, (float)rate_of(r, field->series));
-		known = !isnan(rate_of(r, field->series));
+		jfr_put_float(&w->bytes, (float)rate_of(r, *series));
+		known = !isnan(rate_of(r, *series));
 		break;
 	case AS_CGROUP:
 		jfr_put_text(&w->bytes, value == 1 ? "cgroupv1" : "cgroupv2");
 		break;
 	case AS_MACHINE:
-		jfr_put_long(&w->bytes, (uint64_t)machine_value(r->rec, field->series));
+		jfr_put_long(&w->bytes, (uint64_t)last_value(*series));
 		break;
 	case AS_REST:
-		series = series_of(r, field[-1].series);
-		known = known && rec_series_get(series, r->bucket, &whole);
+		known = known && rec_series_get(series[-1], r->bucket, &whole);
 		jfr_put_long(&w->bytes, (uint64_t)(known ? whole - value : JFR_NOT_KNOWN));
 		break;
 	}
 	return known;
 }
 
-static void put_event(struct jfr_writer *w, const struct reading *r, const struct counted *event)
+static int64_t time_of(const struct source *source, const struct reading *r)
 {
-	int64_t time_ns = rec_sum(rec_meta_get(r->rec)->start_time_ns, r->at_ns);
-	size_t at = jfr_begin(w, event->type, time_ns);
+	return rec_sum(rec_meta_get(source->rec)->start_time_ns, r->at_ns);
+}
+
+static void put_event(struct jfr_writer *w, const struct source *source, const struct reading *r,
+		      size_t number)
+{
+	const struct counted *event = &events[number];
+	size_t at = jfr_begin(w, event->type, time_of(source, r));
 
 	for (size_t i = 0; i < FIELDS_MAX && event->fields[i].kind != NO_FIELD; i++) {
-		if (!put_field(w, r, &event->fields[i]) && !i) {
+		if (!put_field(w, r, &event->fields[i], &source->fields[number][i]) && !i) {
 			w->bytes.len = at;
 			return;
 		}
@@ -248,31 +270,31 @@ static void put_event(struct jfr_writer *w, const struct reading *r, const struc
 
 /* ---- pools */
 
-static const char *pool_name(const struct reading *r, size_t pool)
+static const char *pool_name(const struct source *source, size_t pool)
 {
-	const struct rec_jvm *jvm = rec_jvm_get(r->rec, r->jvm);
+	const struct rec_jvm *jvm = rec_jvm_get(source->rec, source->jvm);
 
 	for (size_t i = 0; jvm && i < sizeof(pools) / sizeof(*pools); i++)
-		if (!strcmp(pools[i].gc, rec_text(r->rec, jvm->gc_name)))
+		if (!strcmp(pools[i].gc, rec_text(source->rec, jvm->gc_name)))
 			return pools[i].names[pool];
 	return NULL;
 }
 
-static void put_pool(struct jfr_writer *w, const struct reading *r, size_t pool)
+static void put_pool(struct jfr_writer *w, const struct source *source, const struct reading *r,
+		     size_t pool)
 {
-	int64_t time_ns = rec_sum(rec_meta_get(r->rec)->start_time_ns, r->at_ns);
-	const char *name = pool_name(r, pool);
+	const char *name = pool_name(source, pool);
 	size_t at;
 
 	if (!name)
 		return;
-	at = jfr_begin(w, JFR_GC_HEAP_MEMORY_POOL_USAGE, time_ns);
+	at = jfr_begin(w, JFR_GC_HEAP_MEMORY_POOL_USAGE, time_of(source, r));
 	jfr_put_text(&w->bytes, name);
-	if (!put_field(w, r, &pool_fields[pool][0])) {
+	if (!put_field(w, r, &pool_fields[pool][0], &source->pools[pool][0])) {
 		w->bytes.len = at;
 		return;
 	}
-	put_field(w, r, &pool_fields[pool][1]);
+	put_field(w, r, &pool_fields[pool][1], &source->pools[pool][1]);
 	jfr_put_long(&w->bytes, (uint64_t)JFR_NOT_KNOWN);
 	jfr_end_event(&w->bytes, at);
 }
@@ -291,76 +313,34 @@ static void find_before(struct reading *r, const struct rec_series *times)
 	}
 }
 
-typedef void reading_fn(struct jfr_writer *w, const struct reading *r);
-
-/* Calls put for each reading since the last segment. */
-static void each_reading(struct jfr_writer *w, const struct recording *rec, uint32_t jvm,
-			 reading_fn *put)
-{
-	struct reading r = { .rec = rec, .jvm = jvm };
-	const struct rec_series *times;
-	uint64_t bucket_ns;
-	int64_t said_ns;
-	size_t count;
-
-	rec_series(rec, &count, &bucket_ns);
-	find_own(&r);
-	times = times_of(&r);
-	if (!times)
-		return;
-	said_ns = w->counted[jvm];
-	r.bucket = said_ns > 0 ? (uint32_t)((uint64_t)said_ns / bucket_ns) : 0;
-	for (; r.bucket < times->buckets; r.bucket++) {
-		if (!rec_series_get(times, r.bucket, &r.at_ns) || r.at_ns <= said_ns)
-			continue;
-		find_before(&r, times);
-		put(w, &r);
-		w->counted[jvm] = r.at_ns;
-	}
-}
-
-static void put_reading(struct jfr_writer *w, const struct reading *r)
-{
-	for (size_t i = 0; i < EVENTS; i++)
-		if (events[i].of_machine == !r->jvm)
-			put_event(w, r, &events[i]);
-	for (size_t pool = 0; pool < 4 && r->jvm; pool++)
-		put_pool(w, r, pool);
-}
-
-/* ---- loads */
-
 static float share(double part)
 {
 	return (float)(part > 1 ? 1 : part);
 }
 
 /* Of all JVMs together, as the loads by samples are. */
-static void put_load(struct jfr_writer *w, const struct reading *machine)
+static void put_load(struct jfr_writer *w, const struct source *machine, const struct reading *m,
+		     const struct loads *loads)
 {
-	const struct recording *rec = machine->rec;
-	double user = NAN, system = NAN, cpus = rec_meta_get(rec)->cpus;
-	double busy = rate_of(machine, REC_MACHINE "cpu_busy_ns_total");
-	double all = rate_of(machine, REC_MACHINE "cpu_ns_total");
+	double user = NAN, system = NAN, cpus = rec_meta_get(machine->rec)->cpus;
+	double busy = rate_of(m, loads->busy), all = rate_of(m, loads->all);
 	size_t at;
 
-	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec); jvm++) {
-		struct reading r = { .rec = rec, .jvm = jvm, .bucket = machine->bucket };
-		const struct rec_series *times;
+	for (size_t i = 0; i < loads->count; i++) {
+		const struct load *load = &loads->rows[i];
+		struct reading r = { .bucket = m->bucket };
 
-		find_own(&r);
-		times = times_of(&r);
-		if (!rec_series_get(times, r.bucket, &r.at_ns))
+		if (!rec_series_get(load->times, r.bucket, &r.at_ns))
 			continue;
-		find_before(&r, times);
-		if (isnan(rate_of(&r, "cpu_user_ns_total")))
+		find_before(&r, load->times);
+		if (isnan(rate_of(&r, load->user)))
 			continue;
-		user = (isnan(user) ? 0 : user) + rate_of(&r, "cpu_user_ns_total");
-		system = (isnan(system) ? 0 : system) + rate_of(&r, "cpu_system_ns_total");
+		user = (isnan(user) ? 0 : user) + rate_of(&r, load->user);
+		system = (isnan(system) ? 0 : system) + rate_of(&r, load->system);
 	}
 	if (isnan(user) || !(cpus > 0))
 		return;
-	at = jfr_begin(w, JFR_CPU_LOAD, rec_sum(rec_meta_get(rec)->start_time_ns, machine->at_ns));
+	at = jfr_begin(w, JFR_CPU_LOAD, time_of(machine, m));
 	jfr_put_float(&w->bytes, share(user / NS_PER_S / cpus));
 	jfr_put_float(&w->bytes, share(system / NS_PER_S / cpus));
 	jfr_put_float(&w->bytes, all > 0 ? share(busy / all) : NAN);
@@ -368,21 +348,108 @@ static void put_load(struct jfr_writer *w, const struct reading *machine)
 	w->has_loads = true;
 }
 
-static void put_machine(struct jfr_writer *w, const struct reading *r)
+static void put_reading(struct jfr_writer *w, const struct source *source, const struct reading *r)
 {
-	put_reading(w, r);
-	put_load(w, r);
+	for (size_t i = 0; i < EVENTS; i++)
+		if (events[i].of_machine == !source->jvm)
+			put_event(w, source, r, i);
+	for (size_t pool = 0; pool < POOLS && source->jvm; pool++)
+		put_pool(w, source, r, pool);
+}
+
+/* Each reading since the last segment. loads is NULL for those of a JVM. */
+static void put_readings(struct jfr_writer *w, const struct source *source, uint64_t bucket_ns,
+			 const struct loads *loads)
+{
+	struct reading r = { 0 };
+	int64_t said_ns = w->counted[source->jvm];
+
+	if (!source->times)
+		return;
+	r.bucket = said_ns > 0 ? (uint32_t)((uint64_t)said_ns / bucket_ns) : 0;
+	for (; r.bucket < source->times->buckets; r.bucket++) {
+		if (!rec_series_get(source->times, r.bucket, &r.at_ns) || r.at_ns <= said_ns)
+			continue;
+		find_before(&r, source->times);
+		put_reading(w, source, &r);
+		if (loads)
+			put_load(w, source, &r, loads);
+		w->counted[source->jvm] = r.at_ns;
+	}
+}
+
+/* ---- the JVMs that have series, which may be few of many */
+
+static int by_jvm(const void *a, const void *b)
+{
+	const struct rec_series *left = *(const struct rec_series *const *)a;
+	const struct rec_series *right = *(const struct rec_series *const *)b;
+
+	if (left->jvm != right->jvm)
+		return left->jvm < right->jvm ? -1 : 1;
+	return left < right ? -1 : 1;
+}
+
+/* The series of the JVM whose first one is rows[0]. */
+static struct slice slice_of(const struct rec_series **rows, size_t left)
+{
+	struct slice slice = { .rows = rows };
+
+	while (slice.count < left && rows[slice.count]->jvm == rows[0]->jvm)
+		slice.count++;
+	return slice;
+}
+
+static void put_sorted(struct jfr_writer *w, const struct recording *rec,
+		       const struct slice *sorted, struct loads *loads, uint64_t bucket_ns)
+{
+	struct slice machine = { 0 };
+	struct source source;
+	size_t at = 0;
+
+	if (!sorted->rows[0]->jvm)
+		machine = slice_of(sorted->rows, sorted->count);
+	for (at = machine.count; at < sorted->count;) {
+		struct slice own = slice_of(sorted->rows + at, sorted->count - at);
+
+		at += own.count;
+		open_source(&source, rec, &own, &machine);
+		put_readings(w, &source, bucket_ns, NULL);
+		loads->rows[loads->count++] =
+			(struct load){ .times = source.times,
+				       .user = find(rec, &own, "cpu_user_ns_total"),
+				       .system = find(rec, &own, "cpu_system_ns_total") };
+	}
+	loads->busy = find(rec, &machine, REC_MACHINE "cpu_busy_ns_total");
+	loads->all = find(rec, &machine, REC_MACHINE "cpu_ns_total");
+	open_source(&source, rec, &machine, &machine);
+	put_readings(w, &source, bucket_ns, loads);
 }
 
 void jfr_put_counters(struct jfr_writer *w, const struct recording *rec)
 {
 	uint32_t jvms = rec_jvm_count(rec);
 	int64_t *counted = jfr_reach(w, w->counted, &w->counted_capacity, jvms, sizeof(*counted));
+	uint64_t bucket_ns;
+	struct slice sorted;
+	const struct rec_series *all = rec_series(rec, &sorted.count, &bucket_ns);
+	struct loads loads = { 0 };
 
 	if (!counted)
 		return;
 	w->counted = counted;
-	for (uint32_t jvm = 1; jvm <= jvms; jvm++)
-		each_reading(w, rec, jvm, put_reading);
-	each_reading(w, rec, 0, put_machine);
+	if (!sorted.count)
+		return;
+	sorted.rows = calloc(sorted.count, sizeof(*sorted.rows));
+	loads.rows = calloc(sorted.count, sizeof(*loads.rows));
+	if (sorted.rows && loads.rows) {
+		for (size_t i = 0; i < sorted.count; i++)
+			sorted.rows[i] = &all[i];
+		qsort(sorted.rows, sorted.count, sizeof(*sorted.rows), by_jvm);
+		put_sorted(w, rec, &sorted, &loads, bucket_ns);
+	} else {
+		w->failed = true;
+	}
+	free(sorted.rows);
+	free(loads.rows);
 }
