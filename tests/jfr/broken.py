@@ -248,6 +248,7 @@ HOSTILE = {
     "65,000 JVMs, and half a million events of the first": lambda: chunk(many_jvms()),
     "65,000 JVMs with a flag each": lambda: chunk(many_flags()),
     "2,000 JVMs and an hour of readings of the machine": lambda: chunk(many_series()),
+    "series of four values each": lambda: chunk(long_series()),
 }
 
 
@@ -361,4 +362,14 @@ def many_series():
               for name in (b"counted_at_ns", b"cpu_user_ns_total")]
     parts += [value(second, 0, name, second * 10**9) for second in range(1, 3600)
               for name in names]
+    return m.event(types(m, ours, jvm, values_of(m))) + start + b"".join(parts)
+
+
+def long_series():
+    m = Metadata()
+    ours, start = recording_of(m)
+    jvm = m.type(21, "jvmscope.JVM", [field("pid", LONG)], event=True)
+    parts = [event(21, varint(1))]
+    parts += [value(second, 1, b"series%d" % i, 7) for i in range(4000)
+              for second in (1, 1000, 2000, 3590)]
     return m.event(types(m, ours, jvm, values_of(m))) + start + b"".join(parts)

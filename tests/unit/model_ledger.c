@@ -194,6 +194,31 @@ static void buckets_double_when_there_are_too_many(void)
 	ASSERT_INT(rec_error(rec), 0);
 }
 
+static void there_is_a_limit_to_values(void)
+{
+	const struct rec_series *rows;
+	uint64_t bucket_ns, room = 0;
+	char name[32];
+	size_t count;
+
+	for (uint32_t i = 0; i < REC_MAX_SERIES; i++) {
+		snprintf(name, sizeof(name), "series %u", i);
+		rec_series_add(rec, 1, name, START_NS + 7 * SECOND, i);
+		rec_series_add(rec, 1, name, START_NS + 3590 * SECOND, i + 1);
+	}
+	rows = rec_series(rec, &count, &bucket_ns);
+	ASSERT_INT(count, REC_MAX_SERIES);
+	CU_ASSERT(bucket_ns > 2 * SECOND);
+	for (size_t i = 0; i < count; i++) {
+		ASSERT_INT(rows[i].values[7 * SECOND / bucket_ns].value, i);
+		ASSERT_INT(rows[i].values[3590 * SECOND / bucket_ns].value, i + 1);
+		room += rows[i].capacity;
+	}
+	CU_ASSERT(room <= REC_MAX_VALUES);
+	ASSERT_INT(rec_quality_sum(rec, REC_QUALITY_INFO), 0);
+	ASSERT_INT(rec_error(rec), 0);
+}
+
 static void there_is_a_limit_to_series(void)
 {
 	char name[32];
@@ -219,6 +244,7 @@ static CU_TestInfo tests[] = {
 	{ "every line has a name of its own", every_line_has_a_name_of_its_own },
 	{ "values lie in their second", values_lie_in_their_second },
 	{ "buckets double when there are too many", buckets_double_when_there_are_too_many },
+	{ "there is a limit to values", there_is_a_limit_to_values },
 	{ "there is a limit to series", there_is_a_limit_to_series },
 	CU_TEST_INFO_NULL,
 };

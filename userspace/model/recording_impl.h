@@ -88,8 +88,9 @@ struct recording {
 	struct rec_series *series; /* owned; see series.h */
 	uint32_t series_count;
 	uint32_t series_capacity;
-	uint32_t series_last; /* the one that was found last */
-	uint64_t bucket_ns;   /* 0: no value was added */
+	uint32_t series_last;	/* the one that was found last */
+	uint64_t series_values; /* there is room for in all of them */
+	uint64_t bucket_ns;	/* 0: no value was added */
 
 	struct table settings; /* of struct rec_setting; see settings.h */
 

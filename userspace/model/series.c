@@ -8,6 +8,8 @@
 #include "model/recording_impl.h"
 
 #define FIRST_BUCKET_NS 1000000000ull
+#define FIRST_BUCKETS	64
+_Static_assert(REC_MAX_SERIES *FIRST_BUCKETS <= REC_MAX_VALUES, "each series has its first ones");
 
 bool rec_series_is_machine(const char *name)
 {
@@ -46,6 +48,23 @@ static struct rec_series *find(struct recording *rec, uint32_t jvm, uint32_t nam
 	return &rows[rec->series_count++];
 }
 
+/* Gives back what is behind the last bucket, of which many series have much. */
+static void shrink(struct recording *rec, struct rec_series *series)
+{
+	uint32_t capacity = FIRST_BUCKETS;
+	struct rec_value *values;
+
+	while (capacity < series->buckets)
+		capacity *= 2;
+	if (capacity >= series->capacity)
+		return;
+	values = reallocarray(series->values, capacity, sizeof(*values));
+	if (values)
+		series->values = values;
+	rec->series_values -= series->capacity - capacity;
+	series->capacity = capacity;
+}
+
 /* Two buckets become one. */
 static void halve(struct recording *rec)
 {
@@ -63,17 +82,25 @@ static void halve(struct recording *rec)
 		for (uint32_t i = (series->buckets + 1) / 2; i < series->buckets; i++)
 			series->values[i].there = false;
 		series->buckets = (series->buckets + 1) / 2;
+		shrink(rec, series);
 	}
+}
+
+static uint32_t capacity_for(const struct rec_series *series, uint32_t bucket)
+{
+	uint32_t capacity = series->capacity ? series->capacity : FIRST_BUCKETS;
+
+	while (capacity <= bucket)
+		capacity *= 2;
+	return capacity;
 }
 
 /* Room for a bucket; never more than REC_MAX_BUCKETS. */
 static bool make_room(struct recording *rec, struct rec_series *series, uint32_t bucket)
 {
-	uint32_t capacity = series->capacity ? series->capacity : 64;
+	uint32_t capacity = capacity_for(series, bucket);
 	struct rec_value *values;
 
-	while (capacity <= bucket)
-		capacity *= 2;
 	if (capacity == series->capacity)
 		return true;
 	values = reallocarray(series->values, capacity, sizeof(*values));
@@ -82,9 +109,21 @@ static bool make_room(struct recording *rec, struct rec_series *series, uint32_t
 		return false;
 	}
 	memset(values + series->capacity, 0, (capacity - series->capacity) * sizeof(*values));
+	rec->series_values += capacity - series->capacity;
 	series->values = values;
 	series->capacity = capacity;
 	return true;
+}
+
+/* Whether buckets are too short for a value at this time. */
+static bool is_too_much(const struct recording *rec, const struct rec_series *series,
+			uint64_t since_ns)
+{
+	uint64_t bucket = since_ns / rec->bucket_ns;
+
+	return bucket >= REC_MAX_BUCKETS ||
+	       rec->series_values + capacity_for(series, (uint32_t)bucket) - series->capacity >
+		       REC_MAX_VALUES;
 }
 
 void rec_series_add(struct recording *rec, uint32_t jvm, const char *name, int64_t time_ns,
@@ -100,7 +139,7 @@ void rec_series_add(struct recording *rec, uint32_t jvm, const char *name, int64
 		rec->bucket_ns = FIRST_BUCKET_NS;
 	if (!series || since_ns < 0)
 		return;
-	while ((uint64_t)since_ns / rec->bucket_ns >= REC_MAX_BUCKETS)
+	while (is_too_much(rec, series, (uint64_t)since_ns))
 		halve(rec);
 	bucket = (uint64_t)since_ns / rec->bucket_ns;
 	if (!make_room(rec, series, (uint32_t)bucket))

@@ -10,8 +10,8 @@ struct recording;
 
 /*
  * Values over time: one for each bucket of time since the recording began, or none. A bucket is a
- * second at first; when there are REC_MAX_BUCKETS, it becomes twice as long, and of two values the
- * later one stays.
+ * second at first; when there are REC_MAX_BUCKETS, or room for REC_MAX_VALUES of all series, it
+ * becomes twice as long, and of two values the later one stays.
  *
  * What is of the machine, not of a JVM, has JVM 0, and a name that begins with "machine_".
  */
@@ -26,6 +26,7 @@ struct recording;
 
 #define REC_MAX_SERIES	4096
 #define REC_MAX_BUCKETS 3600
+#define REC_MAX_VALUES	(2u << 20) /* 32 MiB */
 
 struct rec_value {
 	int64_t value;
