@@ -283,7 +283,7 @@ def small_disk(run, size):
 @test("jfr on a disk that becomes full", quick=True, each_jdk=False)
 def disk_becomes_full(run):
     jvm = run.java("MixShares", 60)
-    with small_disk(run, "64k") as folder:
+    with small_disk(run, "160k") as folder:
         path = folder / "x.jfr"
         scope = run.scope("-p", jvm.pid, "-d", 20, "-q", "-F", 997, "--chunk", "200ms", "-f", path)
         status = scope.wait(30)
