@@ -30,14 +30,18 @@ KINDS = {
 }
 
 
-def start(run, flags=()):
+def program(run, slow=SLOW):
     """The pipes are made here: a JDK in a root of its own has no program for that."""
     folder = run.for_java("io")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for name in ("stream-in", "random-in", "channel-in", "stream-out", "channel-out"):
         os.mkfifo(folder / name)
-    return run.java("IoWork", SLOW, FAST, run.jdk.inside(folder), flags=flags, wait=True, hold=2)
+    return "IoWork", slow, FAST, run.jdk.inside(folder)
+
+
+def start(run, flags=()):
+    return run.java(*program(run), flags=flags, wait=True, hold=2)
 
 
 def rows_of(recording, kind):
