@@ -32,9 +32,13 @@ def expect(condition, text):
         raise Failure(text)
 
 
+# How many times longer than usual anything may take: an emulated machine is that much slower.
+PATIENCE = int(os.environ.get("JVMSCOPE_PATIENCE", "1"))
+
+
 def wait_until(condition, seconds, text, interval=0.05):
     """Waits for condition() to be true and returns its value."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while time.monotonic() < end:
         value = condition()
         if value:
@@ -80,7 +84,7 @@ class Process:
 
     def line(self, prefix, seconds):
         """Waits for a line of standard output that begins with prefix."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * PATIENCE
         seen = 0
         while True:
             for line in self.out[seen:]:
@@ -106,7 +110,7 @@ class Process:
 
     def wait(self, seconds):
         try:
-            status = self.process.wait(seconds)
+            status = self.process.wait(seconds * PATIENCE)
         except subprocess.TimeoutExpired:
             raise Failure("%s: still running after %g s" % (" ".join(self.command), seconds)) \
                 from None

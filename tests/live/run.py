@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE))
 import jdks  # noqa: E402
 import kernel  # noqa: E402
 import suite  # noqa: E402
-from harness import SCOPE, Failure, Run, Skip  # noqa: E402
+from harness import PATIENCE, SCOPE, Failure, Run, Skip  # noqa: E402
 
 
 class Timeout(Exception):
@@ -43,7 +43,7 @@ def load_tests():
 def attempt(run, job):
     """Returns (result, text) with result "ok", "FAILED" or "skipped"."""
     signal.signal(signal.SIGALRM, on_alarm)
-    signal.alarm(job.limit)
+    signal.alarm(job.limit * PATIENCE)
     try:
         job.function(run, **job.arguments)
         return "ok", "; ".join(run.notes)

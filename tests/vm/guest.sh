@@ -32,7 +32,7 @@ for clang; do
 	add /tmp/log
 	"$build/tests/kernel/trie" "$build/tests/kernel/trie.part.o" >/tmp/log 2>&1
 	add /tmp/log
-	BUILD=$build tests/live/run.py --vm >/tmp/log 2>&1
+	JVMSCOPE_PATIENCE=4 BUILD=$build tests/live/run.py --vm >/tmp/log 2>&1
 	add /tmp/log
 done
 echo "guest: $passed passed, $failed failed, $skipped skipped"
