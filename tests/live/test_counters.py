@@ -220,22 +220,22 @@ VIEWS = {
     "jvm-information": "PID: ",
     "system-properties": "java.home",
     "jvm-flags": "MaxHeapSize",
-    "container-configuration": "CPU Quota: 50,000",
+    "container-configuration": "CPU Quota: 20.0 ms",
     "container-cpu-throttling": "CPU Throttled Slices",
 }
 
 
 class Quota:
-    """A control group of version 1 or 2 that gives its processes half a CPU."""
+    """A control group of version 1 or 2 that gives its processes a fifth of a CPU."""
 
     def __init__(self):
         first, second = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")
         if (first / "cpu.cfs_quota_us").exists() or (first / "cpu.shares").exists():
             self.path = first / "jvmscope-test"
-            self.limit, self.value = "cpu.cfs_quota_us", "50000"
+            self.limit, self.value = "cpu.cfs_quota_us", "20000"
         elif (second / "cgroup.controllers").exists():
             self.path = second / "jvmscope-test"
-            self.limit, self.value = "cpu.max", "50000 100000"
+            self.limit, self.value = "cpu.max", "20000 100000"
         else:
             raise Skip("no control group for CPU time here")
 
@@ -253,28 +253,36 @@ class Quota:
             (self.path.parent / "cgroup.procs").write_text(line, encoding="ascii")
         self.path.rmdir()
 
+    def throttled(self):
+        text = (self.path / "cpu.stat").read_text(encoding="ascii")
+        return int(re.search(r"^nr_throttled (\d+)$", text, re.MULTILINE)[1])
+
     def take(self, pid):
         (self.path / "cgroup.procs").write_text(str(pid), encoding="ascii")
 
 
 @test("counters fill views of jfr", lowest=17, params=COLLECTORS)
 def views(run, gc):
-    """JFR is off in this JVM, which gets half a CPU and wants two."""
+    """JFR is off in this JVM, which gets a fifth of a CPU and wants two."""
     jvm = run.java("BusyThreads", 30, 2, flags=("-XX:+UnlockExperimentalVMOptions", gc,
                                                 "-XX:+UsePerfData"))
     path, json = run.output(".jfr"), run.output()
     with Quota() as quota:
         quota.take(jvm.pid)
+        before = quota.throttled()
         scope = run.scope("-p", jvm.pid, "-d", 5, "-e", "cpu,counter", "--no-progress",
                           "-f", path, "-f", json)
         series = run.finish(scope, json, 40).raw["timeline"]["series"]
+        after = quota.throttled()
     throttled = [value for value in series["cgroup_cpu_throttled_periods_total"] if value is not None]
-    expect(throttled[-1] - throttled[0] >= 10, "periods that were cut: %s" % throttled)
-    expect(series["cgroup_cpu_quota_us"][0] == 50000, "quota: %s" % series["cgroup_cpu_quota_us"])
+    # How many there are depends on who else uses the CPUs.
+    expect(before <= throttled[0] < throttled[-1] <= after,
+           "periods that were cut: %s, from %d to %d" % (throttled, before, after))
+    expect(series["cgroup_cpu_quota_us"][0] == 20000, "quota: %s" % series["cgroup_cpu_quota_us"])
     used = [value for value in series["cpu_user_ns_total"] if value is not None]
     at = [value for value in series["counted_at_ns"] if value is not None]
     share = (used[-1] - used[0]) / (at[-1] - at[0])
-    expect(0.05 < share < 0.6, "%.2f of a CPU, half of one is allowed" % share)
+    expect(0.02 < share < 0.3, "%.2f of a CPU, a fifth of one is allowed" % share)
     for tool in tools():
         if tool.jdk.major < 25:
             continue
