@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Broken recordings, made from good ones or byte by byte. Each is (bytes, what must be said)."""
+import gzip
 import random
 import struct
 
@@ -69,6 +70,15 @@ def with_lost_samples(data, lost):
     event = varint(len(body) + 1) + body
     size, constants, metadata = (n + len(event) for n in struct.unpack_from(">QQQ", data, 8))
     return put(data[:68] + event + data[68:], 8, u64(size), u64(constants), u64(metadata))
+
+
+def with_more_pools(data):
+    """The last checkpoint of the first chunk says that it has more pools than there are."""
+    at = struct.unpack_from(">Q", data, 16)[0]
+    for _ in range(5):  # size, type, start, duration, distance
+        _, at = read_varint(data, at)
+    at += 1
+    return put(data, at, bytes([data[at] | 0x7F]))
 
 
 # ---- from a good recording
@@ -228,6 +238,7 @@ HOSTILE = {
         lambda: with_types(constants(SYMBOL, 1500000, b"\0", 20000)),
     "the same constant two million times":
         lambda: with_types(checkpoint(pool(SYMBOL, 2000000, b"\1\0" * 2000000))),
+    "3.2 million constants as short as can be": lambda: short_constants(3200000),
     "three million empty stacks": lambda: with_types(constants(STACK, 3000000, b"\0\0")),
     "a name that is itself": lambda: with_types(
         checkpoint(pool(CLASS, 1, b"\1\1"), pool(METHOD, 1, b"\1\1\1\1"),
@@ -244,7 +255,7 @@ HOSTILE = {
     "a long name of each type": lambda: chunk(long_names()),
     "a million late events": lambda: chunk(late_events()),
     "a million samples of a million stacks": lambda: chunk(many_stacks(1000000)),
-    "five million late events without fields": lambda: chunk(empty_late_events()),
+    "five million late events without fields": lambda: chunk(empty_late_events(5000000)),
     "65,000 JVMs, and half a million events of the first": lambda: chunk(many_jvms()),
     "65,000 JVMs with a flag each": lambda: chunk(many_flags()),
     "2,000 JVMs and an hour of readings of the machine": lambda: chunk(many_series()),
@@ -255,6 +266,26 @@ HOSTILE = {
 def deep_metadata(depth):
     tree = b"\0\0\1" * depth + b"\0\0\0"
     return event(0, b"\0\0" + varint(77) + varint(1) + b"\3\1x" + tree)
+
+
+def short_constants(count):
+    """Of a type without fields: they are ids, and nothing else."""
+    m = Metadata()
+    nothing = m.type(NEST, "nothing")
+    wanted = m.type(SAMPLE + 10, "jdk.OSInformation", [field("osVersion", NEST, POOL)], event=True)
+    ids = b"".join(varint(i) for i in range(count))
+    return chunk(m.event(types(m, nothing, wanted)), checkpoint(pool(NEST, count, ids)))
+
+
+def long_constant(size):
+    return checkpoint(pool(SYMBOL, 1, b"\1\3" + varint(size) + b"a" * size))
+
+
+def late_metadata(count):
+    """Behind so many events of a MiB; the header does not say where."""
+    m = Metadata()
+    data = chunk(event(99, bytes(1 << 20)) * count, m.event(types(m)))
+    return put(data, 24, u64(0))
 
 
 def nested_types():
@@ -308,9 +339,17 @@ def late_events():
     return m.event(types(m, setting)) + event(20, b"\1\1") * 1000000
 
 
-def empty_late_events():
+def empty_late_events(count):
     m = Metadata()
-    return m.event(types(m, m.type(20, "jdk.OSInformation", [], event=True))) + b"\2\x14" * 5000000
+    return m.event(types(m, m.type(20, "jdk.OSInformation", [], event=True))) + b"\2\x14" * count
+
+
+def jvms(count):
+    m = Metadata()
+    ours, start = recording_of(m)
+    jvm = m.type(21, "jvmscope.JVM", [field("pid", LONG)], event=True)
+    return chunk(m.event(types(m, ours, jvm)), start,
+                 *(event(21, varint(pid)) for pid in range(1, count + 1)))
 
 
 def many_jvms():
@@ -373,3 +412,30 @@ def long_series():
     parts += [value(second, 1, b"series%d" % i, 7) for i in range(4000)
               for second in (1, 1000, 2000, 3590)]
     return m.event(types(m, ours, jvm, values_of(m))) + start + b"".join(parts)
+
+
+def ledgers_of(m):
+    return m.type(24, "jvmscope.LedgerReading",
+                  [field("startTime", LONG), field("pid", LONG)], event=True)
+
+
+def many_rows():
+    m = Metadata()
+    ours, start = recording_of(m)
+    jvm = m.type(21, "jvmscope.JVM", [field("pid", LONG)], event=True)
+    count = m.type(22, "jvmscope.NativeCount",
+                   [field("pid", LONG), field("name", STRING), field("count", LONG)], event=True)
+    name = b"\3\1a"
+    parts = [event(21, varint(pid)) for pid in range(1, 65001)]
+    parts += [event(22, varint(pid) + name + b"\1") for pid in range(1, 16001)]
+    parts += [event(24, varint(10**9) + varint(pid)) for pid in range(1, 4001)]
+    return m.event(types(m, ours, jvm, count, ledgers_of(m))) + start + b"".join(parts)
+
+
+def many_ledgers():
+    m = Metadata()
+    ours, start = recording_of(m)
+    jvm = m.type(21, "jvmscope.JVM", [field("pid", LONG)], event=True)
+    parts = [event(21, varint(pid)) for pid in range(1, 20001)]
+    parts += [event(24, varint(10**9 + i) + varint(1 + i % 20000)) for i in range(500000)]
+    return m.event(types(m, ours, jvm, ledgers_of(m))) + start + b"".join(parts)

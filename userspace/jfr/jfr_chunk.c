@@ -175,8 +175,8 @@ static void move_to(const struct jfr_schema *old, const struct jfr_constants *ol
 	for (uint32_t i = 0; i < old->count; i++) {
 		uint32_t now = jfr_schema_by_id(&chunk->schema, old->types[i].id);
 
-		if (now == JFR_NO_TYPE || constants->types[now].slots) {
-			free(old_constants->types[i].slots);
+		if (now == JFR_NO_TYPE || constants->types[now].parts) {
+			jfr_constants_free_type(&old_constants->types[i]);
 			continue;
 		}
 		chunk->schema.types[now].count = old->types[i].count;

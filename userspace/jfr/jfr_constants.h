@@ -11,20 +11,20 @@
  * written and are read when somebody asks: most of them nobody asks for. An id that is written
  * twice means what was written last.
  *
- * A slot has no key: the id stands in front of the constant's bytes. That halves the memory of
- * map64, which hostile files would make us pay for every two bytes of theirs.
+ * A slot is a byte that tells most ids from others, and an offset: the id itself stands in front of
+ * the constant's bytes. That is a third of the memory of map64, which hostile files would make us
+ * pay for every four bytes of theirs.
  */
 struct jfr_constants_of {
-	struct jfr_constants_slot *slots; /* owned; a power of two of them */
-	uint32_t capacity;
-	uint32_t count;
+	struct jfr_constants_part *parts; /* owned; a power of two of them; NULL: no constants */
+	uint32_t part_count;
 };
 
 struct jfr_constants {
 	const struct jfr_plans *plans;	/* borrowed */
 	struct jfr_constants_of *types; /* owned; [type] */
 	uint32_t type_count;
-	uint8_t *bytes; /* owned; the first one is not used, so that offsets are above 0 */
+	uint8_t *bytes; /* owned */
 	size_t len;
 	size_t capacity;
 };
@@ -32,6 +32,7 @@ struct jfr_constants {
 /* Returns 0 or -ENOMEM. */
 int jfr_constants_open(const struct jfr_plans *plans, struct jfr_constants *out);
 void jfr_constants_free(struct jfr_constants *constants);
+void jfr_constants_free_type(struct jfr_constants_of *of);
 
 /*
  * Keeps count constants of a type, id and value each, which c stands before; the type has a plan to
