@@ -104,6 +104,7 @@ def from_good(data):
         "size 2^64 - 1": (put(data, second[0] + 8, u64(2**64 - 1)), ["offset"], True),
         "metadata outside the file": (put(data, second[0] + 24, u64(size * 9)), [], True),
         "metadata is another event": (put(data, second[0] + 24, u64(middle - second[0])), [], True),
+        "damaged constants": (with_more_pools(data), ["damaged constants"], True),
         "no clock": (put(data, 56, u64(0)), ["clock"], True),
         "junk behind": (data + b"\x13\x37" * 350, ["offset %d" % size, "700"], True),
         "junk between": (data[:second[0]] + b"junk" * 30 + data[second[0]:],
@@ -260,6 +261,10 @@ HOSTILE = {
     "65,000 JVMs with a flag each": lambda: chunk(many_flags()),
     "2,000 JVMs and an hour of readings of the machine": lambda: chunk(many_series()),
     "series of four values each": lambda: chunk(long_series()),
+    "a bomb of one constant": lambda: gzip.compress(with_types(long_constant(100 << 20)), 6),
+    "a bomb of constants": lambda: gzip.compress(with_types(long_constant(4 << 20) * 30), 6),
+    "a bomb before the metadata": lambda: gzip.compress(late_metadata(100), 6),
+    "a bomb of late events": lambda: gzip.compress(chunk(empty_late_events(20000000)), 6),
 }
 
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jfr/jfr_input.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "unit/unit.h"
 
@@ -111,6 +113,50 @@ static void a_pipe_is_read_to_where_a_step_leads(void)
 	ASSERT_INT(jfr_input_skip(&in, 20000), 10000);
 }
 
+/* As --ultra -22 does it: the window is as large as all that is packed. */
+static size_t pack_in_one_window(void *to, size_t room, const void *plain, size_t size)
+{
+	ZSTD_CCtx *ctx = ZSTD_createCCtx();
+	size_t packed;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(ctx);
+	ZSTD_CCtx_setParameter(ctx, ZSTD_c_compressionLevel, 1);
+	ZSTD_CCtx_setParameter(ctx, ZSTD_c_windowLog, 27);
+	packed = ZSTD_compress2(ctx, to, room, plain, size);
+	ZSTD_freeCCtx(ctx);
+	CU_ASSERT_FALSE_FATAL(ZSTD_isError(packed));
+	return packed;
+}
+
+static void a_window_of_zstd_is_not_far_larger_than_its_file(void)
+{
+	static const struct {
+		size_t size;
+		int err;
+	} rows[] = { { 15 << 20, 0 }, { 40 << 20, -EFBIG } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		size_t room = ZSTD_compressBound(rows[i].size);
+		void *plain = calloc(1, rows[i].size), *packed = malloc(room);
+		uint64_t packed_size, skipped;
+		char path[64];
+
+		CU_ASSERT_FATAL(plain && packed);
+		packed_size = pack_in_one_window(packed, room, plain, rows[i].size);
+		teardown();
+		fd = memfd_create("packed", MFD_CLOEXEC);
+		ASSERT_INT(write(fd, packed, packed_size), packed_size);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		ASSERT_INT(jfr_input_open(path, &in), 0);
+		skipped = jfr_input_skip(&in, UINT64_MAX);
+		ASSERT_INT(skipped, rows[i].err ? 0 : rows[i].size);
+		ASSERT_INT(in.err, rows[i].err);
+		CU_ASSERT(!in.err || strstr(jfr_input_strerror(in.err), "far more"));
+		free(plain);
+		free(packed);
+	}
+}
+
 static CU_TestInfo tests[] = {
 	{ "steps of all sizes lead to the bytes there",
 	  steps_of_all_sizes_lead_to_the_bytes_there },
@@ -119,6 +165,8 @@ static CU_TestInfo tests[] = {
 	  a_file_that_is_cut_meanwhile_ends_where_a_read_says },
 	{ "a file that grows meanwhile is read on", a_file_that_grows_meanwhile_is_read_on },
 	{ "a pipe is read to where a step leads", a_pipe_is_read_to_where_a_step_leads },
+	{ "a window of zstd is not far larger than its file",
+	  a_window_of_zstd_is_not_far_larger_than_its_file },
 	CU_TEST_INFO_NULL,
 };
 

@@ -37,7 +37,8 @@ static int read_jfr(struct jfr_input *in, const struct import_options *options,
 
 	if (err)
 		return refuse(options, err, err == -EBADMSG ? read.refusal : NULL);
-	result->damaged = read.unfinished || read.bytes_lost || read.events_damaged;
+	result->damaged =
+		read.unfinished || read.bytes_lost || read.events_damaged || read.constants_damaged;
 	return 0;
 }
 

@@ -12,7 +12,13 @@
 
 /* Large enough for few system calls, small enough to stay in the cache of a core. */
 #define WINDOW_SIZE (256u << 10)
-#define SEEK_LEAST  4096 /* fewer bytes cost less to read than a system call */
+/*
+ * What zstd keeps of what it has unpacked is some 8 MiB for -19, but as much as there is, up to
+ * 128 MiB, for --ultra -22: a small file may not ask for that.
+ */
+#define ZSTD_WINDOW_LEAST   (16u << 20)
+#define ZSTD_WINDOW_OF_FILE 4
+#define SEEK_LEAST	    4096 /* fewer bytes cost less to read than a system call */
 
 void jfr_input_memory(const void *bytes, size_t size, struct jfr_input *out)
 {
@@ -82,6 +88,23 @@ static void fill(struct jfr_input *in, uint64_t wanted)
 	in->err = (int)got;
 }
 
+void jfr_input_limit(struct jfr_input *in, size_t window_max)
+{
+	in->window_max = window_max;
+}
+
+uint64_t jfr_input_packed(const struct jfr_input *in)
+{
+	return in->unpack ? jfr_unpack_packed(in->unpack) : UINT64_MAX;
+}
+
+/* Whether the window has all that may be in it. */
+static bool is_too_much(const struct jfr_input *in, size_t left)
+{
+	return in->unpack && in->window_max && left > in->window_max &&
+	       left - in->window_max > jfr_unpack_packed(in->unpack);
+}
+
 size_t jfr_input_need(struct jfr_input *in, uint64_t size)
 {
 	size_t left = (size_t)(in->end - in->at);
@@ -89,10 +112,10 @@ size_t jfr_input_need(struct jfr_input *in, uint64_t size)
 	while (left < size && !in->ended) {
 		/* Twice what there is, never what is asked for: that may be a lie. */
 		size_t room = size < in->capacity ? in->capacity : 2 * in->capacity;
-		int err;
+		int err = is_too_much(in, left) ? -EFBIG : 0;
 
-		err = left == in->capacity || in->at != in->window ? make_room(in, in->capacity)
-								   : 0;
+		if (!err && (left == in->capacity || in->at != in->window))
+			err = make_room(in, in->capacity);
 		if (!err && left == in->capacity)
 			err = make_room(in, room);
 		if (err) {
@@ -183,12 +206,15 @@ size_t jfr_input_peek(struct jfr_input *in, uint64_t distance, void *to, size_t 
 /* Compressed bytes begin with a magic number of their own. */
 static int look_for_compression(struct jfr_input *in)
 {
+	uint64_t size = in->size;
 	size_t left = jfr_input_need(in, JFR_UNPACK_MAGIC);
 	int err;
 
 	err = jfr_unpack_open(in->at, left, &in->unpack);
 	if (err || !in->unpack)
 		return err;
+	if (size != UINT64_MAX)
+		jfr_unpack_limit(in->unpack, ZSTD_WINDOW_LEAST + ZSTD_WINDOW_OF_FILE * size);
 	in->size = UINT64_MAX;
 	in->ended = false;
 	in->at = in->end = in->window;
@@ -228,6 +254,8 @@ int jfr_input_open(const char *path, struct jfr_input *out)
 
 const char *jfr_input_strerror(int err)
 {
+	if (err == -EFBIG)
+		return "the compressed bytes unpack to far more than a recording has";
 	return err == -EBADMSG ? "the compressed bytes are damaged or cut" : strerror(-err);
 }
 

@@ -27,6 +27,7 @@ struct jfr_input {
 	bool ended;
 	uint8_t *window; /* owned; NULL for memory */
 	size_t capacity;
+	size_t window_max;	   /* of what is packed: see jfr_input_limit(); 0 none */
 	const uint8_t *memory;	   /* borrowed */
 	struct jfr_unpack *unpack; /* owned; NULL for plain bytes */
 };
@@ -38,6 +39,15 @@ int jfr_input_open(const char *path, struct jfr_input *out);
 void jfr_input_memory(const void *bytes, size_t size, struct jfr_input *out);
 
 void jfr_input_close(struct jfr_input *in);
+
+/*
+ * Bytes that are packed may be many more than the file has. Of them no more than window_max and as
+ * many as were packed are then available at once: needing more is the end, with -EFBIG.
+ */
+void jfr_input_limit(struct jfr_input *in, size_t window_max);
+
+/* How many packed bytes were read so far; UINT64_MAX where nothing is packed. */
+uint64_t jfr_input_packed(const struct jfr_input *in);
 
 /* An error of opening or reading in words: strerror() knows none for damaged packed bytes. */
 const char *jfr_input_strerror(int err);

@@ -9,11 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER_SIZE    68
-#define EVENT_HEAD_MAX ((size_t)2 * JFR_VARINT_MAX)
-#define METADATA_MAX   (64u << 20) /* real ones have 110 KB */
-#define NOTICES_MAX    20	   /* then they are only counted */
-#define SAME_CLOCK_NS  1000000
+#include "jfr/jfr_head.h"
+
+#define HEADER_SIZE   68
+#define METADATA_MAX  (64u << 20) /* real ones have 110 KB */
+#define NOTICES_MAX   20	  /* then they are only counted */
+#define SAME_CLOCK_NS 1000000
+
+/*
+ * Of a packed recording: what is needed at once, the chunk of a JVM up to its metadata at most; and
+ * what is kept of a chunk, which takes several times its size. More is there when as many bytes are
+ * packed: real ones have a quarter of what they unpack to.
+ */
+#define PACKED_WINDOW_MAX (24u << 20)
+#define PACKED_KEPT_MAX	  (8u << 20)
 
 struct reader {
 	struct jfr_input *in;
@@ -30,13 +39,6 @@ struct reader {
 	size_t late_len;
 	size_t late_capacity;
 	int err; /* that ends everything: -ENOMEM */
-};
-
-/* What stands before an event's fields. */
-struct event_head {
-	uint64_t size;
-	uint64_t type;
-	uint32_t len; /* of both */
 };
 
 /*
@@ -70,6 +72,15 @@ static void last_notice(struct reader *r)
 		return;
 	snprintf(text, sizeof(text), "%u more of such lines", r->notices - NOTICES_MAX);
 	r->visitor->on_notice(r->ctx, text);
+}
+
+/* Whether these bytes may be kept beside those that are. */
+static bool may_keep(const struct reader *r, uint64_t size)
+{
+	uint64_t packed = jfr_input_packed(r->in);
+	uint64_t kept = r->late_len + r->chunk.constants.len + size;
+
+	return kept <= PACKED_KEPT_MAX || kept - PACKED_KEPT_MAX <= packed;
 }
 
 static uint64_t left_in_chunk(const struct reader *r)
@@ -175,39 +186,12 @@ static int read_header(struct reader *r)
 
 /* ---- metadata */
 
-static struct event_head parse_head(const uint8_t *at, size_t left)
-{
-	struct cursor c = cursor_of(at, left);
-	struct event_head head;
-
-	head.size = jfr_varint(&c);
-	head.type = jfr_varint(&c);
-	head.len = (uint32_t)(c.at - at);
-	if (c.failed)
-		head.size = 0;
-	return head;
-}
-
-/*
- * The same of what nearly all events have: a size of one byte, a type of one or two. false: it is
- * not so. at has three bytes.
- */
-static bool parse_short_head(const uint8_t *at, struct event_head *head)
-{
-	uint32_t more = at[1] >> 7;
-
-	head->size = at[0];
-	head->type = (at[1] & 0x7fu) | (at[2] & -more) << 7;
-	head->len = 2 + more;
-	return at[0] < 0x80 && !(at[1] & at[2] & 0x80);
-}
-
 /* The bytes of the event that lies distance behind the input's place, when it is metadata. */
 static uint8_t *metadata_at(struct reader *r, uint64_t distance, size_t *size)
 {
-	uint8_t start[EVENT_HEAD_MAX];
+	uint8_t start[JFR_HEAD_MAX];
 	size_t have = jfr_input_peek(r->in, distance, start, sizeof(start));
-	struct event_head head = parse_head(start, have);
+	struct jfr_head head = jfr_head_at(start, have);
 	uint8_t *bytes;
 
 	if (head.type || head.size <= head.len || head.size > METADATA_MAX ||
@@ -230,12 +214,12 @@ static uint64_t search_metadata(struct reader *r)
 	uint64_t distance = HEADER_SIZE;
 
 	while (distance < left_in_chunk(r)) {
-		size_t have = jfr_input_need(in, distance + EVENT_HEAD_MAX);
-		struct event_head head;
+		size_t have = jfr_input_need(in, distance + JFR_HEAD_MAX);
+		struct jfr_head head;
 
 		if (have <= distance)
 			break;
-		head = parse_head(in->at + distance, have - distance);
+		head = jfr_head_at(in->at + distance, have - distance);
 		if (head.size < head.len || head.size > left_in_chunk(r) - distance)
 			break;
 		if (!head.type)
@@ -285,6 +269,10 @@ static int keep_late(struct reader *r, uint32_t want, const uint8_t *event, size
 	size_t len = r->late_len + LATE_WANT + size;
 	uint16_t number = (uint16_t)want;
 
+	if (!may_keep(r, size)) {
+		r->result->events_damaged++;
+		return 0;
+	}
 	if (len > r->late_capacity) {
 		size_t capacity = len + len / 2;
 		uint8_t *larger = realloc(r->late, capacity);
@@ -301,7 +289,7 @@ static int keep_late(struct reader *r, uint32_t want, const uint8_t *event, size
 }
 
 static void deliver(struct reader *r, const struct jfr_wanted *wanted, const uint8_t *event,
-		    const struct event_head *head)
+		    const struct jfr_head *head)
 {
 	struct cursor c = cursor_of(event + head->len, (size_t)head->size - head->len);
 	struct jfr_item item;
@@ -322,13 +310,13 @@ static void deliver_late(struct reader *r, bool last)
 	struct jfr_chunk *chunk = &r->chunk;
 
 	for (size_t at = 0; at < r->late_len;) {
-		struct event_head head;
+		struct jfr_head head;
 		uint32_t type, place;
 		uint16_t want;
 
 		memcpy(&want, r->late + at, LATE_WANT);
 		at += LATE_WANT;
-		head = parse_head(r->late + at, r->late_len - at);
+		head = jfr_head_at(r->late + at, r->late_len - at);
 		type = jfr_chunk_type(chunk, head.type);
 		place = type ? chunk->want_of[type - 1] : 0;
 		while (place && chunk->wanted[place - 1].want != want)
@@ -339,7 +327,7 @@ static void deliver_late(struct reader *r, bool last)
 	}
 }
 
-static void take_event(struct reader *r, uint32_t type, const struct event_head *head,
+static void take_event(struct reader *r, uint32_t type, const struct jfr_head *head,
 		       const uint8_t *event)
 {
 	const struct jfr_chunk *chunk = &r->chunk;
@@ -358,16 +346,23 @@ static void take_event(struct reader *r, uint32_t type, const struct event_head 
 	}
 }
 
-static void take_checkpoint(struct reader *r, const struct event_head *head)
+static void take_checkpoint(struct reader *r, const struct jfr_head *head)
 {
-	int err = jfr_chunk_checkpoint(&r->chunk, r->in->at, (size_t)head->size);
+	const char *why = "damaged constants";
+	int err = -E2BIG;
 
-	if (err == -ENOMEM)
+	if (may_keep(r, head->size))
+		err = jfr_chunk_checkpoint(&r->chunk, r->in->at, (size_t)head->size);
+	if (!err)
+		return;
+	if (err == -ENOMEM) {
 		r->err = err;
-	else if (err)
-		notice(r, "offset %" PRIu64 ": %s", r->in->offset,
-		       err == -E2BIG ? "more than 4 GiB of constants: some names are missing"
-				     : "damaged constants: some names are missing");
+		return;
+	}
+	if (err == -E2BIG)
+		why = "more constants than a recording has";
+	notice(r, "offset %" PRIu64 ": %s: some names are missing", r->in->offset, why);
+	r->result->constants_damaged++;
 }
 
 static bool is_update(const struct reader *r)
@@ -376,7 +371,7 @@ static bool is_update(const struct reader *r)
 }
 
 /* Whether somebody needs the event's bytes. type is its number + 1. */
-static bool is_needed(const struct reader *r, const struct event_head *head, uint32_t type)
+static bool is_needed(const struct reader *r, const struct jfr_head *head, uint32_t type)
 {
 	if (head->type == 0)
 		return is_update(r);
@@ -386,7 +381,7 @@ static bool is_needed(const struct reader *r, const struct event_head *head, uin
 }
 
 /* Takes an event whose bytes are needed. Whether they are there. */
-static bool take_whole(struct reader *r, const struct event_head *head, uint32_t type)
+static bool take_whole(struct reader *r, const struct jfr_head *head, uint32_t type)
 {
 	if (jfr_input_need(r->in, head->size) < head->size)
 		return false;
@@ -406,7 +401,7 @@ static void end_early(struct reader *r, const char *why)
 	r->chunk_end = r->chunk_end == UINT64_MAX ? r->in->offset : r->chunk_end;
 }
 
-static void count_event(struct reader *r, const struct event_head *head, uint32_t type)
+static void count_event(struct reader *r, const struct jfr_head *head, uint32_t type)
 {
 	struct jfr_chunk *chunk = &r->chunk;
 
@@ -429,8 +424,8 @@ static bool one_event(struct reader *r)
 {
 	struct jfr_input *in = r->in;
 	uint64_t left = left_in_chunk(r);
-	size_t have = jfr_input_need(in, EVENT_HEAD_MAX);
-	struct event_head head = parse_head(in->at, have < left ? have : (size_t)left);
+	size_t have = jfr_input_need(in, JFR_HEAD_MAX);
+	struct jfr_head head = jfr_head_at(in->at, have < left ? have : (size_t)left);
 	uint32_t type;
 
 	if (!have) {
@@ -473,13 +468,13 @@ static void read_window(struct reader *r)
 
 	if (left_in_chunk(r) < (uint64_t)(end - at))
 		end = at + left_in_chunk(r);
-	while (end - at >= (ptrdiff_t)EVENT_HEAD_MAX && !r->err) {
+	while (end - at >= (ptrdiff_t)JFR_HEAD_MAX && !r->err) {
 		struct jfr_schema_type *type;
-		struct event_head head;
+		struct jfr_head head;
 		uint32_t number;
 
-		if (!parse_short_head(at, &head))
-			head = parse_head(at, (size_t)(end - at));
+		if (!jfr_short_head(at, &head))
+			head = jfr_head_at(at, (size_t)(end - at));
 		number = head.type < JFR_DIRECT_TYPES ? chunk->direct[head.type] : 0;
 		if (!number || head.size > (uint64_t)(end - at) || head.size < head.len)
 			break;
@@ -567,6 +562,7 @@ int jfr_each_event(struct jfr_input *in, const struct jfr_visitor *visitor, void
 	int err = 0;
 
 	*result = (struct jfr_result){ 0 };
+	jfr_input_limit(in, PACKED_WINDOW_MAX);
 	while (!r.err) {
 		r.chunk = (struct jfr_chunk){ 0 };
 		err = read_header(&r);

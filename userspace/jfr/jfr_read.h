@@ -9,8 +9,10 @@
  * Reads recordings: of the JDK from version 9 on, async-profiler, and our own.
  *
  * One pass forward. Events nobody wants are counted and stepped over by their size. Memory is one
- * chunk's constants, the window of the input, and late events. Each chunk has its own types,
- * constants and clock, so that files of several JVMs, one behind the other, are read right.
+ * chunk's constants, the window of the input, and late events; of what is
+ * packed they are bounded, since its bytes may be a thousand times those of the file. Each chunk
+ * has its own types, constants and clock, so that files of several JVMs, one behind the other, are
+ * read right.
  *
  * What is damaged costs as little as can be: an event whose fields do not fit is left out, a chunk
  * ends where the next event cannot be found, and reading goes on with the next chunk where the
@@ -29,10 +31,11 @@ struct jfr_visitor {
 struct jfr_result {
 	uint64_t chunks;
 	uint64_t events; /* all, also those nobody wanted, without metadata and checkpoints */
-	uint64_t events_damaged; /* wanted, and could not be read */
-	uint64_t bytes_lost;	 /* of chunks that ended early, and what is no chunk */
-	bool unfinished;	 /* a chunk was still being written, or the last one is cut */
-	const char *refusal;	 /* why there is nothing: "not a JFR recording"; NULL there is */
+	uint64_t events_damaged;    /* wanted, and could not be read */
+	uint64_t constants_damaged; /* checkpoints that were not read, or not to their end */
+	uint64_t bytes_lost;	    /* of chunks that ended early, and what is no chunk */
+	bool unfinished;	    /* a chunk was still being written, or the last one is cut */
+	const char *refusal;	    /* why there is nothing: "not a JFR recording"; NULL there is */
 };
 
 /*

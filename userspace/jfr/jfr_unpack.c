@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define PACKED_SIZE  (64u << 10)
 #define GZIP_WINDOW  (15 + 16) /* the largest window, and a gzip header */
@@ -23,6 +24,7 @@ struct jfr_unpack {
 	uint8_t *packed; /* owned */
 	size_t at, end;	 /* of what is in packed */
 	size_t capacity;
+	uint64_t read; /* packed bytes */
 };
 
 static int open_gzip(struct jfr_unpack *unpack)
@@ -60,9 +62,24 @@ int jfr_unpack_open(const uint8_t *first, size_t size, struct jfr_unpack **out)
 		return -ENOMEM;
 	}
 	memcpy(unpack->packed, first, size);
-	unpack->end = size;
+	unpack->end = unpack->read = size;
 	*out = unpack;
 	return 0;
+}
+
+void jfr_unpack_limit(struct jfr_unpack *unpack, uint64_t window_bytes)
+{
+	int most = ZSTD_LOG_MAX;
+
+	while (window_bytes && window_bytes >> most == 0)
+		most--;
+	if (unpack->is_zstd)
+		ZSTD_DCtx_setParameter(unpack->zstd, ZSTD_d_windowLogMax, most);
+}
+
+uint64_t jfr_unpack_packed(const struct jfr_unpack *unpack)
+{
+	return unpack->read;
 }
 
 void jfr_unpack_close(struct jfr_unpack *unpack)
@@ -91,6 +108,7 @@ static int fill(struct jfr_unpack *unpack, int fd)
 		return -errno;
 	unpack->at = 0;
 	unpack->end = (size_t)got;
+	unpack->read += (size_t)got;
 	unpack->ended = !got;
 	return 0;
 }
@@ -124,7 +142,9 @@ static ssize_t step_zstd(struct jfr_unpack *unpack, uint8_t *to, size_t size)
 	out.dst = to;
 	status = ZSTD_decompressStream(unpack->zstd, &out, &from);
 	if (ZSTD_isError(status))
-		unpack->err = -EBADMSG;
+		unpack->err = ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge
+				      ? -EFBIG
+				      : -EBADMSG;
 	unpack->at = from.pos;
 	unpack->middle = status != 0;
 	return (ssize_t)out.pos;

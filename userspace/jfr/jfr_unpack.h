@@ -17,7 +17,19 @@ struct jfr_unpack;
  */
 int jfr_unpack_open(const uint8_t *first, size_t size, struct jfr_unpack **out);
 
-/* As read(), with a negative errno: -EBADMSG when the packed bytes are damaged or cut. */
+/*
+ * No window of zstd is larger than this, which is at least 1 KiB; 0 for as large as zstd itself
+ * allows, 128 MiB.
+ */
+void jfr_unpack_limit(struct jfr_unpack *unpack, uint64_t window_bytes);
+
+/* How many packed bytes it has read. */
+uint64_t jfr_unpack_packed(const struct jfr_unpack *unpack);
+
+/*
+ * As read(), with a negative errno: -EBADMSG when the packed bytes are damaged or cut, -EFBIG when
+ * unpacking them takes more memory than they may.
+ */
 ssize_t jfr_unpack_read(struct jfr_unpack *unpack, int fd, uint8_t *to, size_t size);
 
 void jfr_unpack_close(struct jfr_unpack *unpack);
