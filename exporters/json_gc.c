@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/json_gc.h"
 
+#include "exporters/json_counts.h"
 #include "exporters/json_stream.h"
 #include "model/gc.h"
 #include "model/recording.h"
@@ -239,18 +240,7 @@ static void write_counts(struct json_stream *json, const struct recording *rec)
 	size_t count;
 	const struct rec_count *counts = rec_vm_counts(rec, &count);
 
-	json_key(json, "counts");
-	json_array(json);
-	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec); jvm++) {
-		json_map(json);
-		json_key_index(json, "jvm", jvm);
-		for (size_t i = 0; i < count; i++)
-			if (counts[i].jvm == jvm)
-				json_key_unsigned(json, rec_text(rec, counts[i].name),
-						  counts[i].value);
-		json_map_end(json);
-	}
-	json_array_end(json);
+	json_counts(json, rec, counts, count);
 }
 
 void json_gc(struct json_stream *json, const struct recording *rec)

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "exporters/exporter.h"
+#include "model/by_jvm.h"
 #include "model/native.h"
 #include "model/native_calls.h"
 
@@ -248,18 +249,20 @@ static bool write_quality(const struct rec_native_budget *budget, FILE *out)
 	return true;
 }
 
-static void write_changes(const struct recording *rec, uint32_t jvm, FILE *out)
+static void write_changes(const struct recording *rec, uint32_t jvm, const struct by_jvm *changes,
+			  FILE *out)
 {
 	size_t count;
 	const struct rec_budget_event *events = rec_budget_events(rec, &count);
 	char text[REC_BUDGET_TEXT_MAX];
 	bool found = false;
 
-	for (size_t i = 0; i < count; i++) {
-		if (events[i].jvm != jvm ||
-		    (events[i].group != REC_PROBES_NATIVE && events[i].group != REC_PROBES_MAPPING))
+	for (uint32_t i = changes->first[jvm]; i < changes->first[jvm + 1]; i++) {
+		const struct rec_budget_event *event = &events[changes->order[i]];
+
+		if (event->group != REC_PROBES_NATIVE && event->group != REC_PROBES_MAPPING)
 			continue;
-		fprintf(out, "Probes: %s\n", rec_budget_event_text(rec, &events[i], text));
+		fprintf(out, "Probes: %s\n", rec_budget_event_text(rec, event, text));
 		found = true;
 	}
 	if (found)
@@ -272,8 +275,6 @@ static int write_jvm(const struct recording *rec, uint32_t jvm, const struct sit
 	struct tags tags = { 0 };
 	int err;
 
-	fprintf(out, "%d:\n\n", rec_jvm_get(rec, jvm)->pid);
-	write_changes(rec, jvm, out);
 	if (!write_quality(rec_native_budget_get(rec, jvm), out))
 		return 0;
 	if (!rec_mapped_known(rec, jvm))
@@ -295,15 +296,25 @@ static int write_jvm(const struct recording *rec, uint32_t jvm, const struct sit
 int nmt_write(const struct recording *rec, const struct export_options *options, FILE *out)
 {
 	struct sites all = { 0 }, rest, sites;
-	int err = collect(rec, &all);
+	struct by_jvm changes;
+	size_t count;
+	const struct rec_budget_event *events = rec_budget_events(rec, &count);
+	uint32_t jvms = rec_jvm_count(rec);
+	int err = by_jvm_sort(events, count, sizeof(*events),
+			      offsetof(struct rec_budget_event, jvm), jvms, &changes);
 
 	(void)options;
+	if (!err)
+		err = collect(rec, &all);
 	rest = all;
-	for (uint32_t jvm = 1; jvm <= rec_jvm_count(rec) && !err; jvm++) {
+	for (uint32_t jvm = 1; jvm <= jvms && !err; jvm++) {
 		sites = take_jvm(&rest, jvm);
+		fprintf(out, "%d:\n\n", rec_jvm_get(rec, jvm)->pid);
+		write_changes(rec, jvm, &changes, out);
 		err = write_jvm(rec, jvm, &sites, out);
 	}
 	free(all.rows);
+	by_jvm_free(&changes);
 	if (err)
 		return err;
 	errno = 0;

@@ -261,6 +261,8 @@ HOSTILE = {
     "65,000 JVMs with a flag each": lambda: chunk(many_flags()),
     "2,000 JVMs and an hour of readings of the machine": lambda: chunk(many_series()),
     "series of four values each": lambda: chunk(long_series()),
+    "65,000 JVMs, and counts and ledgers of some": lambda: chunk(many_rows()),
+    "half a million ledgers of 20,000 JVMs": lambda: chunk(many_ledgers()),
     "a bomb of one constant": lambda: gzip.compress(with_types(long_constant(100 << 20)), 6),
     "a bomb of constants": lambda: gzip.compress(with_types(long_constant(4 << 20) * 30), 6),
     "a bomb before the metadata": lambda: gzip.compress(late_metadata(100), 6),

@@ -47,14 +47,14 @@ struct rec_ledger_pair {
 	struct rec_ledger first;
 	struct rec_ledger last;
 	bool has_last; /* another than the first */
+	uint32_t kept; /* the newest of those that are kept: its index + 1; 0 none */
 };
 
 static struct rec_ledger_pair *find(const struct recording *rec, uint32_t jvm)
 {
-	for (uint32_t i = 0; i < rec->ledger_pairs_count; i++)
-		if (rec->ledger_pairs[i].jvm == jvm)
-			return &rec->ledger_pairs[i];
-	return NULL;
+	uint32_t at;
+
+	return map64_get(&rec->ledger_places, jvm, &at) ? &rec->ledger_pairs[at] : NULL;
 }
 
 static struct rec_ledger_pair *add(struct recording *rec, uint32_t jvm)
@@ -70,35 +70,39 @@ static struct rec_ledger_pair *add(struct recording *rec, uint32_t jvm)
 	if (!rows)
 		return NULL;
 	rec->ledger_pairs = rows;
+	if (map64_set(&rec->ledger_places, jvm, rec->ledger_pairs_count)) {
+		rec->err = -ENOMEM;
+		return NULL;
+	}
 	rows[rec->ledger_pairs_count] = (struct rec_ledger_pair){ .jvm = jvm };
 	return &rows[rec->ledger_pairs_count++];
 }
 
 /* Room for one more; the place of the JVM's last one when there are too many. */
-static struct rec_ledger *new_row(struct recording *rec, uint32_t jvm)
+static struct rec_ledger *new_row(struct recording *rec, struct rec_ledger_pair *pair)
 {
 	struct rec_ledger *rows;
 
 	if (rec->ledgers_count == REC_MAX_LEDGERS) {
 		rec_quality_add(rec, REC_QUALITY_INFO, "ledger_readings_over_limit", 1);
-		for (uint32_t i = REC_MAX_LEDGERS; i; i--)
-			if (rec->ledgers[i - 1].jvm == jvm)
-				return &rec->ledgers[i - 1];
-		return NULL;
+		return pair && pair->kept ? &rec->ledgers[pair->kept - 1] : NULL;
 	}
 	rows = rec_grow(rec, rec->ledgers, &rec->ledgers_capacity, rec->ledgers_count + 1u,
 			sizeof(*rows));
 	if (!rows)
 		return NULL;
 	rec->ledgers = rows;
-	rows[rec->ledgers_count] = (struct rec_ledger){ 0 };
-	return &rows[rec->ledgers_count++];
+	rows[rec->ledgers_count++] = (struct rec_ledger){ 0 };
+	if (pair)
+		pair->kept = rec->ledgers_count;
+	return &rows[rec->ledgers_count - 1];
 }
 
 /* Rows for JFR: without parts. Tags are copied, and left out when memory is out. */
-static void keep(struct recording *rec, const struct rec_ledger *ledger)
+static void keep(struct recording *rec, struct rec_ledger_pair *pair,
+		 const struct rec_ledger *ledger)
 {
-	struct rec_ledger *row = rec->samples_kept ? new_row(rec, ledger->jvm) : NULL;
+	struct rec_ledger *row = rec->samples_kept ? new_row(rec, pair) : NULL;
 
 	if (!row)
 		return;
@@ -119,9 +123,9 @@ void rec_ledger_add(struct recording *rec, struct rec_ledger *ledger)
 	struct rec_ledger_pair *pair = find(rec, ledger->jvm);
 	bool is_first = !pair;
 
-	keep(rec, ledger);
 	if (is_first)
 		pair = add(rec, ledger->jvm);
+	keep(rec, pair, ledger);
 	if (!pair) {
 		rec_ledger_free(ledger);
 		return;
@@ -204,6 +208,8 @@ void rec_ledgers_drop(struct recording *rec)
 {
 	for (uint32_t i = 0; i < rec->ledgers_count; i++)
 		rec_ledger_free(&rec->ledgers[i]);
+	for (uint32_t i = 0; i < rec->ledger_pairs_count; i++)
+		rec->ledger_pairs[i].kept = 0;
 	rec->ledgers_dropped += rec->ledgers_count;
 	rec->ledgers_count = 0;
 }
@@ -221,7 +227,8 @@ void rec_ledgers_free(struct recording *rec)
 		rec_ledger_free(&rec->ledger_pairs[i].first);
 		rec_ledger_free(&rec->ledger_pairs[i].last);
 	}
-	free(rec->ledger_pairs);
 	rec_ledgers_drop(rec);
+	free(rec->ledger_pairs);
+	map64_free(&rec->ledger_places);
 	free(rec->ledgers);
 }

@@ -80,6 +80,7 @@ struct recording {
 	struct rec_ledger_pair *ledger_pairs; /* owned; see ledger.h */
 	uint32_t ledger_pairs_count;
 	uint32_t ledger_pairs_capacity;
+	struct map64 ledger_places; /* JVM to the index of its pair */
 	struct rec_ledger *ledgers; /* owned; without parts */
 	uint32_t ledgers_count;
 	uint32_t ledgers_capacity;
