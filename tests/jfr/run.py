@@ -449,6 +449,15 @@ def test_errors(folder):
     expect(status == 0 and counts(out) > 10 and not err, "to standard output: %s" % err)
 
 
+def test_too_many_jvms(folder):
+    """A recording holds 65,536 JVMs; one more stands for the others, and is none of them."""
+    source = folder / "source.jfr"
+    in_child(lambda: source.write_bytes(broken.jvms(65540)), source)
+    jvms = json.loads(converted(source, ".json", folder))["jvms"]
+    expect(len(jvms) == 65537 and jvms[65535]["pid"] == 65536, str(jvms[65535:]))
+    expect(jvms[65536]["main_class"] == "(truncated)" and not jvms[65536]["pid"], str(jvms[65536]))
+
+
 def tests(full):
     rows = []
     for path in GOOD:
@@ -457,7 +466,7 @@ def tests(full):
                  ("formats, " + name, test_formats, (name,)), ("pprof, " + name, test_pprof, (name,)),
                  ("filter, " + name, test_filter, (name,)), ("events, " + name, test_events, (name,))]
     rows += [("more", test_more, ()), ("too many", test_too_many, ())] if full else []
-    rows += [("lost", test_lost, ()), ("left out", test_left_out, ())]
+    rows += [("JVMs", test_too_many_jvms, ()), ("lost", test_lost, ()), ("left out", test_left_out, ())]
     rows += [("broken, " + name, test_broken, (name,)) for name in broken.from_good(good("g1-17"))]
     rows += [("hostile, " + name, test_hostile, (name,)) for name in broken.HOSTILE]
     rows += [("usage, " + name, test_usage, (name,)) for name in USAGE]

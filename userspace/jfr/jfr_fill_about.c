@@ -274,11 +274,13 @@ void jfr_fill_jvm(void *ctx, const struct jfr_item *e)
 		.container_id = jfr_fill_text(f, e, JVM_CONTAINER_ID),
 		.pod_uid = jfr_fill_text(f, e, JVM_POD_UID),
 	};
-	uint32_t id = find_jvm(f, &jvm);
+	uint32_t id = jfr_resolve_same_jvm(&f->resolver, &jvm);
 
-	/* Later chunks may know more. */
+	/* Later chunks may know more; one more than a recording holds is not this one. */
 	if (id)
 		*rec_jvm_get(f->rec, id) = jvm;
+	else
+		rec_jvm(f->rec, &jvm);
 }
 
 void jfr_fill_thread_time(void *ctx, const struct jfr_item *e)
