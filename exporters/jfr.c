@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "jfr/jfr_write.h"
+#include "model/gc.h"
 
 /* A total becomes as many events, and its count may be any number in a file that was read. */
 #define SAMPLES_MAX 100000000
@@ -107,9 +108,35 @@ static int put_totals(struct jfr_writer *writer, const struct recording *rec)
 	return err;
 }
 
+/*
+ * Of other recorders' files: a wait that was over in the recording may have begun long before, and
+ * so may a collection.
+ */
+static int64_t earliest_time(const struct recording *rec)
+{
+	int64_t earliest_ns = rec_meta_get(rec)->start_time_ns;
+	size_t count;
+	const struct rec_sample *rows = rec_samples(rec, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].time_ns && rows[i].time_ns < earliest_ns)
+			earliest_ns = rows[i].time_ns;
+	for (uint32_t id = 1; id <= rec_collection_count(rec); id++) {
+		int64_t time_ns = rec_collection_get(rec, id)->time_ns;
+
+		if (time_ns && time_ns < earliest_ns)
+			earliest_ns = time_ns;
+	}
+	return earliest_ns;
+}
+
 int jfr_export(const struct recording *rec, const struct export_options *options, FILE *out)
 {
-	struct jfr_writer_options how = { .sink = put_chunk, .ctx = out };
+	struct jfr_writer_options how = {
+		.sink = put_chunk,
+		.ctx = out,
+		.earliest_ns = earliest_time(rec),
+	};
 	struct jfr_writer *writer;
 	size_t count;
 	int err;

@@ -61,6 +61,35 @@ static void rows_are_written_as_they_are(void)
 	ASSERT_INT(seen.last, 1000000007);
 }
 
+static void what_began_before_the_recording_has_its_time(void)
+{
+	static const struct {
+		int64_t before_ns;
+		uint64_t ticks;
+	} rows[] = { { 5000000000, 1000000000 },
+		     { 3600000000000, 1000000000 },
+		     /* No wait of more than a day: it is a clock that was set. */
+		     { 90000000000000, 1 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct seen seen = { 0 };
+		struct rec_sample sample = { .time_ns = rec_meta_get(rec)->start_time_ns -
+							rows[i].before_ns };
+
+		rec_samples_drop(rec);
+		rec_samples_keep(rec, true);
+		rec_sample(rec, &sample);
+		sample.time_ns += rows[i].before_ns;
+		rec_sample(rec, &sample);
+		ASSERT_INT(export(), 0);
+		ASSERT_INT(look(&seen), 1);
+		ASSERT_INT(seen.samples, 2);
+		ASSERT_INT(seen.first, rows[i].ticks);
+		ASSERT_INT(seen.last - 1000000000,
+			   rows[i].before_ns < 86400000000000 ? rows[i].before_ns : 86400000000000);
+	}
+}
+
 static void many_samples_are_several_chunks(void)
 {
 	struct seen seen = { 0 };
@@ -93,6 +122,8 @@ static void a_full_disk_is_an_error(void)
 static CU_TestInfo tests[] = {
 	{ "totals become samples over the whole time", totals_become_samples_over_the_whole_time },
 	{ "rows are written as they are", rows_are_written_as_they_are },
+	{ "what began before the recording has its time",
+	  what_began_before_the_recording_has_its_time },
 	{ "many samples are several chunks", many_samples_are_several_chunks },
 	{ "more samples than a file may have are an error",
 	  more_samples_than_a_file_may_have_are_an_error },

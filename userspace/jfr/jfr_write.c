@@ -18,6 +18,7 @@
 #define TICKS_PER_SECOND 1000000000
 #define FIRST_TICKS	 1000000000 /* what began a little before the recording has a place, too */
 #define FIRST_TICK	 1
+#define DAY_NS		 86400000000000
 
 #define FLAG_COMPRESSED_INTS 1
 
@@ -31,7 +32,7 @@ uint64_t jfr_ticks(const struct jfr_writer *w, int64_t time_ns)
 
 	if (__builtin_sub_overflow(time_ns, w->epoch_ns, &ticks))
 		ticks = time_ns < w->epoch_ns ? INT64_MIN : INT64_MAX;
-	ticks = rec_sum(ticks, FIRST_TICKS);
+	ticks = rec_sum(ticks, w->first_ticks);
 	return (uint64_t)(ticks < FIRST_TICK ? FIRST_TICK : ticks);
 }
 
@@ -59,6 +60,18 @@ static void begin_segment(struct jfr_writer *w, const struct recording *rec)
 	w->begun = true;
 }
 
+/* How long before the recording the first event began. */
+static int64_t before_start(const struct jfr_writer *w)
+{
+	int64_t earliest_ns = w->options.earliest_ns, before_ns;
+
+	if (!earliest_ns || earliest_ns >= w->epoch_ns)
+		return 0;
+	if (__builtin_sub_overflow(w->epoch_ns, earliest_ns, &before_ns) || before_ns > DAY_NS)
+		return DAY_NS;
+	return before_ns;
+}
+
 int jfr_writer_open(const struct jfr_writer_options *options, const struct recording *rec,
 		    struct jfr_writer **out)
 {
@@ -73,6 +86,7 @@ int jfr_writer_open(const struct jfr_writer_options *options, const struct recor
 	}
 	w->options = *options;
 	w->epoch_ns = w->start_ns = rec_meta_get(rec)->start_time_ns;
+	w->first_ticks = FIRST_TICKS + before_start(w);
 	*out = w;
 	return 0;
 }

@@ -57,7 +57,12 @@ struct jfr_writer_options {
 	uint64_t chunk_bytes;
 	uint64_t chunk_ns;
 	const char *destination; /* the file's name, as text in the file; NULL none. Borrowed */
-	uint64_t max_bytes;	 /* the same; 0 none */
+	/*
+	 * When the first event began, of a recording of which that is known: 0 is a second before
+	 * the recording. What began earlier begins then, and more than a day is not believed.
+	 */
+	int64_t earliest_ns;
+	uint64_t max_bytes; /* as text in the file; 0 none */
 	uint64_t max_age_ns;
 };
 

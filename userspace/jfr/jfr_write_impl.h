@@ -52,8 +52,9 @@ struct jfr_writer {
 	struct jfr_bytes bytes; /* the current segment */
 	bool begun;		/* it has what it begins with */
 	bool failed;		/* memory was out */
-	int64_t epoch_ns;	/* since the epoch: where ticks begin */
-	int64_t start_ns;	/* of the current segment */
+	int64_t epoch_ns;	/* since the epoch: when ticks are first_ticks */
+	int64_t first_ticks;
+	int64_t start_ns; /* of the current segment */
 
 	/* The current chunk. */
 	uint8_t header[JFR_HEADER_SIZE];
