@@ -32,7 +32,7 @@ static struct recording *read_json(const char *json, size_t size, int expected)
 
 static void what_was_written_is_read(void)
 {
-	for (uint64_t seed = 1; seed <= 100; seed++) {
+	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct recording *written = random_recording(seed, false), *read;
 		size_t size;
 		char *json = write_json(written, &size);
