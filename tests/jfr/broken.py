@@ -228,6 +228,12 @@ def constants(number, count, entry, first=0):
 
 
 # Nothing here may take memory or time beyond its size.
+# Of HOSTILE, those that take more than a second or two under sanitizers.
+LARGE = ("one and a half million constants", "3.2 million constants as short as can be",
+         "three million empty stacks", "a hundred thousand types",
+         "a million samples of a million stacks", "half a million ledgers of 20,000 JVMs",
+         "a bomb of late events")
+
 HOSTILE = {
     "a pool of 2^40 entries": lambda: with_types(checkpoint(pool(SYMBOL, 2**40, b"\1\1"))),
     "a string of 2^40 bytes":

@@ -468,7 +468,8 @@ def tests(full):
     rows += [("more", test_more, ()), ("too many", test_too_many, ())] if full else []
     rows += [("JVMs", test_too_many_jvms, ()), ("lost", test_lost, ()), ("left out", test_left_out, ())]
     rows += [("broken, " + name, test_broken, (name,)) for name in broken.from_good(good("g1-17"))]
-    rows += [("hostile, " + name, test_hostile, (name,)) for name in broken.HOSTILE]
+    rows += [("hostile, " + name, test_hostile, (name,)) for name in broken.HOSTILE
+             if full or name not in broken.LARGE]
     rows += [("usage, " + name, test_usage, (name,)) for name in USAGE]
     rows += [("errors", test_errors, ())]
     rows += [("damage, from %d" % first, test_damage, (first, 10))

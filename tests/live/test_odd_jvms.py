@@ -110,7 +110,7 @@ def remove_usdt(path):
     subprocess.run(["objcopy", "--remove-section", ".note.stapsdt", path], check=True)
 
 
-@test("libjvm.so without symbols or USDT notes", quick=["stripped"], params={
+@test("libjvm.so without symbols or USDT notes", params={
     "stripped": {"name": "stripped", "edit": strip}, "no USDT": {"name": "nousdt", "edit": remove_usdt}})
 def stripped(run, name, edit):
     jvm = running_edited(run, name, edit)

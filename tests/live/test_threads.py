@@ -57,7 +57,7 @@ def jni(run, library):
     run.note("%d anchored" % anchored)
 
 
-@test("500 threads", quick=["short"], params={"short": {"seconds": 6}, "long": {"seconds": 60}},
+@test("500 threads", params={"short": {"seconds": 6}, "long": {"seconds": 60}},
       limit=240)
 def many_threads(run, seconds):
     count = 500

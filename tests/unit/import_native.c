@@ -48,7 +48,7 @@ static struct recording *through_jfr(const struct recording *from)
 
 static void json_and_jfr_say_the_same(void)
 {
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct recording *written = random_recording(seed, false);
 		struct recording *json = through_json(written), *jfr = through_jfr(json);
 		struct recording *again = through_json(jfr);
