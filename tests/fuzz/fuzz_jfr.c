@@ -60,6 +60,16 @@ static void look_at_all(const uint8_t *bytes, size_t size)
 	strbuf_free(&text);
 }
 
+/* One in 64 inputs is written, too: that takes a hundred times as long as reading it. */
+static bool is_written(const uint8_t *bytes, size_t size)
+{
+	uint32_t sum = (uint32_t)size;
+
+	for (size_t i = 0; i < size; i++)
+		sum = sum * 31 + bytes[i];
+	return (sum >> 8) % 64 == 0;
+}
+
 static void fill(const uint8_t *bytes, size_t size)
 {
 	const struct jfr_fill_options options = { .name = "fuzz", .keep_samples = true };
@@ -71,7 +81,8 @@ static void fill(const uint8_t *bytes, size_t size)
 	jfr_input_memory(bytes, size, &in);
 	jfr_fill(&in, &options, rec, &result);
 	jfr_input_close(&in);
-	fuzz_export(rec);
+	if (is_written(bytes, size))
+		fuzz_export(rec);
 	rec_free(rec);
 }
 
